@@ -1,0 +1,12 @@
+"""Git-aware semantic code search that answers with whole declarations, exactly cited, offline."""
+
+__version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> object:
+    """Loads the engine when it is asked for: `import codesearch` alone costs nothing."""
+    if name == "Engine":
+        from codesearch.engine import Engine
+
+        return Engine
+    raise AttributeError(f"module 'codesearch' has no attribute {name!r}")

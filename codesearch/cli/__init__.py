@@ -1,0 +1,31 @@
+"""The command line: `main` is the console script. Turns words and flags into calls of the engine, and prints.
+
+    run        one command to one exit code; errors in two lines
+    routing    which word is the verb, which words are the query, which are paths
+    options    the flags that several verbs share, and their checks
+    search     the search command
+    verbs      the group and the other commands
+    place      from where the user stands to the repository's root, and back
+    output     where text, colour, JSON and errors go
+    progress   bars on stderr for long work
+
+Exit codes: 0 hits (or done), 1 nothing found, 2 error, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command and returns its exit code; `arguments` are those of the process unless given."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        from codesearch.cli.run import run  # inside, so that Ctrl-C while modules load is caught as well
+
+        return run(words)
+    except KeyboardInterrupt:
+        return INTERRUPTED

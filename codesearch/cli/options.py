@@ -1,0 +1,114 @@
+"""The flags that several verbs share, and checks that name the nearest right word."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from codesearch.cli.routing import nearest
+from codesearch.errors import UsageError
+from codesearch.settings import COLORS, Settings, load_settings
+from codesearch.types import Kind, LanguageInfo
+
+if TYPE_CHECKING:
+    from codesearch.cli.place import Place
+    from codesearch.engine import Engine
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+FORMATS = ("text", "json", "jsonl", "vimgrep")
+
+
+def place_options(command: Command) -> Command:
+    """`-C DIR` and `--debug`, which every verb takes."""
+    for option in (
+        click.option(
+            "--debug", is_flag=True, expose_value=False, help="Show a traceback when something fails."
+        ),
+        click.option(
+            "-C", "--directory", "directories", metavar="DIR", multiple=True, help="Run as if started in DIR."
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def color_option(command: Command) -> Command:
+    """`--color`, for verbs that print text."""
+    return click.option(
+        "--color",
+        type=click.Choice(COLORS),
+        help="When to use colour. NO_COLOR is respected.  [default: auto]",
+    )(command)
+
+
+def json_option(command: Command) -> Command:
+    """`--json`, for verbs with one result."""
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")(command)
+
+
+def snapshot_options(command: Command) -> Command:
+    """`--staged` and `--at`, for verbs that read a snapshot."""
+    for option in (
+        click.option("--at", metavar="REV", help="Read a revision instead of the working tree."),
+        click.option("--staged", is_flag=True, help="Read what is staged instead of the working tree."),
+    ):
+        command = option(command)
+    return command
+
+
+def check_snapshot(*, staged: bool, at: str | None) -> None:
+    """Refuses two snapshots at once."""
+    if staged and at is not None:
+        raise UsageError("--staged and --at name two different snapshots.", "Give one of them.")
+
+
+def open_engine(place: Place, settings: Settings | None = None) -> Engine:
+    """The engine for the repository at `place`, with settings from files and environment unless given."""
+    from codesearch.engine import Engine  # here, so that `--help` loads no engine
+
+    return Engine.open(place.root, settings or load_settings(place.root))
+
+
+def choose_format(chosen: str | None, shortcuts: dict[str, bool]) -> str:
+    """The one output format that `--format` and its shortcuts (`--json` …) name; text if none does."""
+    named = {name for name, given in shortcuts.items() if given} | ({chosen} if chosen else set())
+    if len(named) > 1:
+        raise UsageError(f"Several output formats: {', '.join(sorted(named))}.", "Give one of them.")
+    return named.pop() if named else "text"
+
+
+def split_commas(values: Iterable[str]) -> list[str]:
+    """`-t py,go -t rust` means the same as three `-t`."""
+    return [word.strip() for value in values for word in value.split(",") if word.strip()]
+
+
+def parse_kinds(values: Iterable[str]) -> tuple[Kind, ...]:
+    """Kinds by name; a wrong name is answered with the nearest right one."""
+    kinds = []
+    for word in split_commas(values):
+        try:
+            kinds.append(Kind(word.lower()))
+        except ValueError:
+            names = [kind.value for kind in Kind]
+            near = nearest(word, names)
+            hint = f"Did you mean {near}?" if near else f"Kinds: {', '.join(names)}."
+            raise UsageError(f"Unknown kind: {word}", hint) from None
+    return tuple(kinds)
+
+
+def parse_languages(values: Iterable[str], known: Sequence[LanguageInfo]) -> tuple[str, ...]:
+    """Languages by name or file extension; a wrong name is answered with the nearest right one."""
+    by_word = {extension.lower().lstrip("."): each.name for each in known for extension in each.extensions}
+    by_word |= {each.name.lower(): each.name for each in known}  # a name wins over another one's extension
+    languages = []
+    for word in split_commas(values):
+        name = by_word.get(word.lower().lstrip("."))
+        if name is None:
+            near = nearest(word, [each.name for each in known])
+            hint = f"Did you mean {near}?" if near else "Run: codesearch languages"
+            raise UsageError(f"Unknown language: {word}", hint)
+        languages.append(name)
+    return tuple(dict.fromkeys(languages))

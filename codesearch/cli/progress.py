@@ -1,0 +1,65 @@
+"""Progress bars on stderr for work that takes long. Silent where stderr is no terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from codesearch.render.safe import sanitise
+from codesearch.types import Progress
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bars
+    from rich.progress import TaskID
+
+PATIENCE_S = 0.3  # a bar that appears and vanishes within a blink only distracts
+
+
+class ProgressBars:
+    """A progress callback that draws one bar per stage, from `PATIENCE_S` after its creation on."""
+
+    def __init__(self) -> None:
+        self._started = time.monotonic()
+        self._wanted = sys.stderr.isatty()
+        self._bars: Bars | None = None
+        self._tasks: dict[str, TaskID] = {}
+
+    def __call__(self, progress: Progress) -> None:
+        """Shows how far a stage is."""
+        if not self._wanted or time.monotonic() - self._started < PATIENCE_S:
+            return
+        if self._bars is None:
+            self._bars = self._open()
+        stage = sanitise(progress.stage)
+        if stage not in self._tasks:
+            self._tasks[stage] = self._bars.add_task(stage, total=progress.total)
+        self._bars.update(self._tasks[stage], completed=progress.done, total=progress.total)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Takes the bars away; results are printed after it."""
+        if self._bars is not None:
+            self._bars.stop()
+
+    @staticmethod
+    def _open() -> Bars:
+        from rich.console import Console  # 0.1 s, and only for work that takes longer than that
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as Bars
+
+        bars = Bars(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        bars.start()
+        return bars

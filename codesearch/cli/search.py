@@ -1,0 +1,242 @@
+"""The search command, the default verb: words and flags to a query and filters, hits to text or JSON."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import click
+
+from codesearch.cli import options, output
+from codesearch.cli.place import Place, find_place
+from codesearch.cli.progress import ProgressBars
+from codesearch.cli.routing import QueryCommand, nearest, split_words, words_after_dashes
+from codesearch.errors import LocationError, UsageError
+from codesearch.render import documents, text
+from codesearch.settings import load_settings
+from codesearch.types import Filters, Hit, SearchResult, Snippet
+
+if TYPE_CHECKING:
+    from codesearch.engine import Engine
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Lines to show around the lines that match, as `-A`, `-B` and `-C` ask; None: the usual snippet."""
+
+    before: int
+    after: int
+
+
+@click.command(cls=QueryCommand, name="search")
+@click.argument("words", nargs=-1, metavar="QUERY... [PATH...]")
+@click.option("-k", "--top-k", type=click.IntRange(min=1), metavar="N", help="At most N hits.  [default: 10]")
+@click.option("-p", "--path", "paths", multiple=True, metavar="PATH", help="Only in this file or folder.")
+@click.option(
+    "-g", "--glob", "globs", multiple=True, metavar="GLOB", help="Only in paths like '*.py'; '!GLOB': not."
+)
+@click.option("-t", "--lang", "languages", multiple=True, metavar="LANG", help="Only in this language.")
+@click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Only functions, methods, classes, …")
+@click.option("--symbol", "symbols", multiple=True, metavar="NAME", help="Only declarations of this name.")
+@click.option("--tests/--no-tests", default=None, help="Only tests, or no tests.")
+@click.option("--docs/--code", default=None, help="Only prose, or only code.")
+@options.snapshot_options
+@click.option("--no-update", is_flag=True, help="Search the index as it is, even if files have changed.")
+@click.option("--min-score", type=float, default=0.0, metavar="SCORE", help="No hits below this score.")
+@click.option("-l", "--files-with-matches", "files_only", is_flag=True, help="Print only the names of files.")
+@click.option(
+    "-A",
+    "--after-context",
+    "after",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Show N lines after each match.",
+)
+@click.option(
+    "-B",
+    "--before-context",
+    "before",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Show N lines before each match.",
+)
+@click.option(
+    "--context", type=click.IntRange(min=0), metavar="N", help="Show N lines around each match; also -C N."
+)
+@click.option("--no-snippet", is_flag=True, help="Print no code.")
+@click.option("--explain", is_flag=True, help="Print the signals that made each score.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("--jsonl", "as_jsonl", is_flag=True, help="Print one JSON object per hit and line.")
+@click.option("--vimgrep", "as_vimgrep", is_flag=True, help="Print path:line:col:text.")
+@click.option(
+    "--format", "chosen_format", type=click.Choice(options.FORMATS), help="The output format, by name."
+)
+@options.color_option
+@options.place_options
+@click.pass_context
+def search(
+    ctx: click.Context,
+    words: tuple[str, ...],
+    top_k: int | None,
+    paths: tuple[str, ...],
+    globs: tuple[str, ...],
+    languages: tuple[str, ...],
+    kinds: tuple[str, ...],
+    symbols: tuple[str, ...],
+    tests: bool | None,
+    docs: bool | None,
+    staged: bool,
+    at: str | None,
+    no_update: bool,
+    min_score: float,
+    files_only: bool,
+    after: int | None,
+    before: int | None,
+    context: int | None,
+    no_snippet: bool,
+    explain: bool,
+    as_json: bool,
+    as_jsonl: bool,
+    as_vimgrep: bool,
+    chosen_format: str | None,
+    color: str | None,
+    directories: tuple[str, ...],
+) -> int:
+    """Search the repository (the default verb).
+
+    The one around the current directory, indexing it first if need be.
+
+    Several words are one query, in words or identifiers. PATHs after a quoted query, after `--`, or written
+    with a slash restrict the search. `-C` takes a directory, or a number of context lines.
+
+    Exit code: 0 hits, 1 nothing found, 2 error.
+    """
+    options.check_snapshot(staged=staged, at=at)
+    form = options.choose_format(
+        chosen_format, {"json": as_json, "jsonl": as_jsonl, "vimgrep": as_vimgrep, "files": files_only}
+    )
+    folders, lines = _folders_and_lines(directories, context)
+    place = find_place(folders)
+    query, path_words = split_words(words, words_after_dashes(ctx), place.exists)
+    if not query.strip():
+        raise UsageError("The query is empty.", 'Run: codesearch "what you are looking for"')
+
+    wanted_kinds = options.parse_kinds(kinds)
+    settings = load_settings(place.root, top_k=top_k)
+    engine = options.open_engine(place, settings)
+    filters = Filters(
+        paths=_paths_from_root(place, (*paths, *path_words), on_disk=not (staged or at)),
+        languages=options.parse_languages(languages, engine.languages()) if languages else (),
+        kinds=wanted_kinds,
+        symbols=symbols,
+        globs=globs,
+        tests=tests,
+        docs=docs,
+    )
+    with ProgressBars() as progress:
+        result = engine.search(
+            query,
+            limit=settings.top_k,
+            filters=filters,
+            staged=staged,
+            at=at,
+            update=not no_update,
+            min_score=min_score,
+            progress=progress,
+        )
+
+    wanted = _context(before, after, lines)
+    if no_snippet:
+        result = _with_snippets(result, [Snippet(hit.start_line, ()) for hit in result.hits])
+    elif wanted is not None and form in ("text", "json", "jsonl"):
+        revision = ":" if staged else f"{at}:" if at is not None else ""
+        result = _with_snippets(result, [_widen(engine, hit, wanted, revision) for hit in result.hits])
+    _print_hits(
+        result,
+        form,
+        folder=place.prefix,
+        explain=explain,
+        whole=wanted is not None,
+        color=output.wants_color(color, settings.color, sys.stdout),
+    )
+    if not result.hits:
+        output.print_note(text.near_misses_layout(result, folder=place.prefix))
+        _suggest_verb(ctx, query)
+    with ProgressBars() as progress:
+        engine.finish(progress)
+    return 0 if result.hits else 1
+
+
+# --- from flags to values -----------------------------------------------------------------------------------
+
+
+def _folders_and_lines(directories: Sequence[str], context: int | None) -> tuple[list[str], int | None]:
+    """Tells `-C DIR`, as in git, from `-C N`, as in grep: digits are lines (write ./3 for a folder `3`)."""
+    numbers = [value for value in directories if value.isdecimal()]
+    lines = context if context is not None or not numbers else int(numbers[-1])
+    return [value for value in directories if not value.isdecimal()], lines
+
+
+def _context(before: int | None, after: int | None, around: int | None) -> Context | None:
+    if before is None and after is None and around is None:
+        return None
+    default = around or 0
+    return Context(before if before is not None else default, after if after is not None else default)
+
+
+def _paths_from_root(place: Place, paths: Sequence[str], *, on_disk: bool) -> tuple[str, ...]:
+    """Path filters relative to the root; a path that is not there is a mistake, not an empty result."""
+    for path in paths:
+        if on_disk and not place.exists(path):
+            raise UsageError(
+                f"No such file or folder: {path}", "Quote the whole query to search for that word."
+            )
+    from_root = tuple(place.from_root(path) for path in paths)
+    return () if "" in from_root else from_root  # the root itself restricts nothing
+
+
+# --- from hits to output ------------------------------------------------------------------------------------
+
+
+def _print_hits(
+    result: SearchResult, form: str, *, folder: str, explain: bool, whole: bool, color: bool
+) -> None:
+    if form == "json":
+        output.print_document(documents.search_document(result))
+    elif form == "jsonl":
+        output.print_text(
+            "".join(documents.to_json(documents.hit_document(hit)) + "\n" for hit in result.hits)
+        )
+    elif form == "vimgrep":
+        output.print_text("".join(text.vimgrep_line(hit, folder=folder) + "\n" for hit in result.hits))
+    elif form == "files":
+        output.print_text("".join(path + "\n" for path in text.file_list(result.hits, folder=folder)))
+    else:
+        output.print_layout(
+            text.search_layout(result, folder=folder, explain=explain, whole=whole), color=color
+        )
+
+
+def _with_snippets(result: SearchResult, snippets: Sequence[Snippet]) -> SearchResult:
+    hits = zip(result.hits, snippets, strict=True)
+    return replace(result, hits=tuple(replace(hit, snippet=snippet) for hit, snippet in hits))
+
+
+def _widen(engine: Engine, hit: Hit, context: Context, revision: str) -> Snippet:
+    """The best lines of a hit with `context` around them, also past the ends of the declaration."""
+    best = text.best_part(hit.snippet).best or {hit.start_line}
+    first, last = max(1, min(best) - context.before), max(best) + context.after
+    try:
+        shown = engine.show(f"{revision}{hit.path}:{first}-{last}")
+    except LocationError:  # the file has changed since it was searched: better the lines that were found
+        return hit.snippet
+    return Snippet(shown.start_line, shown.lines, frozenset(best))
+
+
+def _suggest_verb(ctx: click.Context, query: str) -> None:
+    """A misspelt verb is a query like any other; where it finds nothing, say which verb was near."""
+    group = ctx.parent.command if ctx.parent else None
+    if isinstance(group, click.Group) and (verb := nearest(query, group.commands)) and verb != query:
+        output.print_note([text.Line(((f"Did you mean the command `codesearch {verb}`?", text.Role.PLAIN),))])

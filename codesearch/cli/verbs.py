@@ -1,0 +1,151 @@
+"""The group of verbs, and every verb but search: each asks the engine for one value and prints it."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from codesearch import __version__
+from codesearch.cli import options, output
+from codesearch.cli.place import Place, find_place
+from codesearch.cli.progress import ProgressBars
+from codesearch.cli.routing import Front
+from codesearch.cli.search import search
+from codesearch.render import documents, text
+from codesearch.settings import load_settings
+
+if TYPE_CHECKING:
+    from codesearch.engine import Engine
+    from codesearch.render.documents import Document
+    from codesearch.render.text import Layout
+
+
+@click.group(
+    cls=Front,
+    commands={"search": search},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Options of the search itself: codesearch search --help",
+)
+@click.version_option(__version__, prog_name="codesearch", message="%(prog)s %(version)s")
+def codesearch() -> None:
+    """Search a git repository by meaning or by name; answers are whole declarations, exactly cited.
+
+    \b
+    codesearch where do we retry failed uploads    words need no quotes
+    codesearch parse_config                        identifiers in any spelling
+    codesearch "load settings" src/ -t python      only in src/, only Python
+    codesearch -- status                           search for the name of a verb
+
+    Works offline and sends nothing anywhere. The first search indexes the repository.
+    """  # noqa: D301 - click marks a paragraph that it must not wrap by a real backspace
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What every verb here needs: where it runs, the engine, and how to print."""
+
+    place: Place
+    engine: Engine
+    as_json: bool
+    color: bool
+
+    def print(self, document: Callable[[], Document], layout: Callable[[], Layout]) -> None:
+        """Prints the one that was asked for."""
+        if self.as_json:
+            output.print_document(document())
+        else:
+            output.print_layout(layout(), color=self.color)
+
+
+def verb(command: Callable[..., None]) -> click.Command:
+    """Adds a verb to the group: its flags `--json`, `--color`, `-C` and `--debug` become a Session."""
+
+    @functools.wraps(command)
+    def run(*, as_json: bool, color: str | None, directories: tuple[str, ...], **arguments: Any) -> None:
+        place = find_place(directories)
+        settings = load_settings(place.root)
+        session = Session(
+            place,
+            options.open_engine(place, settings),
+            as_json,
+            output.wants_color(color, settings.color, sys.stdout),
+        )
+        command(session, **arguments)
+
+    for add_options in (options.place_options, options.color_option, options.json_option):
+        run = add_options(run)
+    return codesearch.command()(run)
+
+
+@verb
+@options.snapshot_options
+def index(session: Session, *, staged: bool, at: str | None) -> None:
+    """Bring the index up to date and report on it."""
+    options.check_snapshot(staged=staged, at=at)
+    with ProgressBars() as progress:
+        report = session.engine.index(staged=staged, at=at, progress=progress)
+    folder = session.place.prefix
+    session.print(lambda: documents.index_document(report), lambda: text.index_layout(report, folder=folder))
+
+
+@verb
+def status(session: Session) -> None:
+    """Show index and repository side by side.
+
+    What is stale, what was skipped and why, which model, how large and where.
+    """
+    state = session.engine.status()
+    folder = session.place.prefix
+    session.print(lambda: documents.status_document(state), lambda: text.status_layout(state, folder=folder))
+
+
+@verb
+@click.argument("location", metavar="LOCATION")
+def show(session: Session, *, location: str) -> None:
+    """Show the code at a LOCATION, in full.
+
+    LOCATION is FILE:LINE or FILE#symbol (the whole declaration) or FILE:A-B (lines); all may
+    follow REV:, and FILE then counts from the repository's root.
+    """
+    shown = session.engine.show(session.place.location_from_root(location))
+    folder = session.place.prefix
+    session.print(lambda: documents.shown_document(shown), lambda: text.show_layout(shown, folder=folder))
+
+
+@verb
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+def outline(session: Session, *, paths: tuple[str, ...]) -> None:
+    """List the declarations of files.
+
+    In order of start; nested ones are indented.
+    """
+    files = session.engine.outline([session.place.from_root(path) for path in paths])
+    folder = session.place.prefix
+    session.print(
+        lambda: documents.outline_document(files), lambda: text.outline_layout(files, folder=folder)
+    )
+
+
+@verb
+def languages(session: Session) -> None:
+    """List the known languages.
+
+    With how many files and declarations of each this repository has, once it is indexed.
+    """
+    known = session.engine.languages()
+    session.print(lambda: documents.languages_document(known), lambda: text.languages_layout(known))
+
+
+@verb
+def clean(session: Session) -> None:
+    """Remove this repository's index.
+
+    The next search makes it again.
+    """
+    freed_bytes = session.engine.clean()
+    session.print(lambda: documents.clean_document(freed_bytes), lambda: text.clean_layout(freed_bytes))

@@ -1,0 +1,527 @@
+"""The one door to codesearch for its front ends and for library users: opens a repository and answers.
+
+    from codesearch import Engine
+    result = Engine.open("path/to/repository").search("where are failed uploads retried", limit=5)
+
+Only this module decides which implementations are in use. It prints nothing and reads no flags. What is slow to
+import is imported where it is needed: a search of an indexed, unchanged repository loads numpy and nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from codesearch.errors import CorruptIndexError, IndexBusyError, LocationError, RepositoryError, UsageError
+from codesearch.repository import Changes, Repository
+from codesearch.settings import Settings, load_settings
+from codesearch.types import (
+    Embedder,
+    FileOutline,
+    Filters,
+    IndexReport,
+    Kind,
+    LanguageInfo,
+    ProgressCallback,
+    SearchResult,
+    Shown,
+    Skipped,
+    SnapshotInfo,
+    Status,
+)
+
+if TYPE_CHECKING:
+    from codesearch.analysis import Analyser
+    from codesearch.indexing import Workshop
+    from codesearch.languages import Languages
+    from codesearch.view.corpus import Corpus
+    from codesearch.view.published import View, ViewFolder
+    from codesearch.view.vectors import KnownVectors
+
+_LOCK_SECONDS = 600.0  # a first index of a very large repository takes minutes
+
+
+class Engine:
+    """Answers questions about one repository, and keeps its index."""
+
+    def __init__(self, repository: Repository, settings: Settings) -> None:
+        self.repository = repository
+        self.settings = settings
+        self._cached: tuple[str, View] | None = None
+        self._unrecorded = False
+
+    @classmethod
+    def open(cls, path: str | Path = ".", settings: Settings | None = None) -> Engine:
+        """The engine of the repository (or plain folder) that a path lies in; RepositoryError without one."""
+        repository = Repository.open(path)
+        return cls(repository, settings or load_settings(repository.root))
+
+    # --- what it is made of ----------------------------------------------------------------------------------
+
+    @cached_property
+    def home(self) -> Path:
+        """The folder that holds the index."""
+        return self.repository.index_home(self.settings.home)
+
+    @cached_property
+    def _embedder(self) -> Embedder:
+        from codesearch.embedding import load_embedder
+
+        return load_embedder(self.settings.model)
+
+    @cached_property
+    def _languages(self) -> Languages:
+        from codesearch.languages import load_languages
+
+        return load_languages(self.settings.grammars)
+
+    @cached_property
+    def _views(self) -> ViewFolder:
+        from codesearch.view.published import ViewFolder
+
+        return ViewFolder(self.home)
+
+    @cached_property
+    def _workshop(self) -> Workshop:
+        from codesearch.indexing import Workshop
+        from codesearch.journal import Journal
+        from codesearch.store import Store
+
+        return Workshop(
+            self.repository, self.settings, self._languages, self._embedder, self._views,
+            Store(self.home / "store"), Journal(self.home / "journal"),
+        )  # fmt: skip
+
+    def _pointer(self, staged: bool = False, at: str | None = None) -> str:
+        """The name under which a snapshot's view is published: one per worktree, revision and model."""
+        name = f"at-{at}" if at else self.repository.worktree_key + ("-staged" if staged else "")
+        if self.settings.model is None:
+            return name
+        return f"{name}-{blake2b(self.settings.model.encode(), digest_size=4).hexdigest()}"
+
+    @contextmanager
+    def _lock(self) -> Iterator[None]:
+        """One index run at a time; the kernel gives the lock back when the process dies."""
+        from filelock import FileLock, Timeout
+
+        try:
+            self.home.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(self.home / "lock", timeout=_LOCK_SECONDS)
+            with lock:
+                yield
+        except Timeout as error:
+            raise IndexBusyError(
+                "Another process has been indexing this repository for ten minutes.",
+                "Wait for it to end, or search what was indexed before with --no-update.",
+            ) from error
+        except OSError as error:
+            raise RepositoryError(
+                f"The index folder cannot be written: {error.strerror or error}.",
+                "Free some space, or set CODESEARCH_HOME to a folder that can be written.",
+            ) from error
+
+    # --- indexing --------------------------------------------------------------------------------------------
+
+    def index(
+        self, *, staged: bool = False, at: str | None = None, progress: ProgressCallback | None = None
+    ) -> IndexReport:
+        """Brings the index up to date with a snapshot and writes the durable record."""
+        report = self._publish(staged=staged, at=at, progress=progress)
+        self.finish(progress)
+        return report
+
+    def _publish(self, *, staged: bool, at: str | None, progress: ProgressCallback | None) -> IndexReport:
+        from codesearch.indexing import IndexRun
+
+        at = self.repository.resolve(at) if at else None
+        with self._lock():
+            snapshot = self.repository.snapshot(staged=staged, at=at)
+            run = IndexRun(self._workshop, self._pointer(staged, at), progress)
+            report = run.run(
+                snapshot, from_worktree=not staged and at is None and not self.repository.is_bare
+            )
+        self._unrecorded = True
+        return report
+
+    def finish(self, progress: ProgressCallback | None = None) -> None:
+        """Writes what was indexed by `search` into the durable record; call it once the hits are shown."""
+        if not self._unrecorded:
+            return
+        from codesearch.indexing import record
+
+        with self._lock():
+            record(self._workshop, progress)
+        self._unrecorded = False
+
+    def clean(self, *, everything: bool = True) -> int:
+        """Deletes the index (or, with `everything` false, only what nothing uses); returns the bytes freed."""
+        import shutil
+
+        if not self.home.is_dir():
+            return 0
+        before = _folder_bytes(self.home)
+        with self._lock():
+            if everything:
+                for name in ("pointers", "views", "segments", "journal", "store"):
+                    shutil.rmtree(self.home / name, ignore_errors=True)
+            else:
+                self._views.prepare()
+                self._views.collect(grace_seconds=0)
+                if self._workshop.store.exists():
+                    self._workshop.store.compact()
+        self._cached = None
+        return max(before - _folder_bytes(self.home), 0)
+
+    # --- searching -------------------------------------------------------------------------------------------
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        filters: Filters = Filters(),
+        staged: bool = False,
+        at: str | None = None,
+        update: bool = True,
+        min_score: float = 0.0,
+        progress: ProgressCallback | None = None,
+    ) -> SearchResult:
+        """The declarations that answer a query, best first, from the working tree as it is now.
+
+        Indexes first where there is no index; with `update` false answers from what was indexed, leaving out
+        what the working tree no longer holds.
+        """
+        if limit < 1:
+            raise UsageError(f"The number of hits must be at least 1, not {limit}.", "Try: --top-k 10")
+        started = time.perf_counter()
+        try:
+            corpus, snapshot, commit = self._corpus(staged, at, update, progress)
+            answer = self._answer(corpus, commit, query, limit, filters, min_score)
+        except (CorruptIndexError, IndexError, ValueError) as error:
+            if isinstance(error, ValueError | IndexError) and not _came_from_arrays(error):
+                raise
+            # A damaged file of the index is never worth an error: everything in it can be made again.
+            self._cached = None
+            self._publish(staged=staged, at=at, progress=progress)
+            corpus, snapshot, commit = self._corpus(staged, at, update, progress)
+            answer = self._answer(corpus, commit, query, limit, filters, min_score)
+        took = (time.perf_counter() - started) * 1000
+        return SearchResult(query, snapshot, round(took, 2), answer.hits, answer.near_misses, answer.terms)
+
+    def _answer(self, corpus, commit, query, limit, filters, min_score):  # noqa: ANN001, ANN202
+        from codesearch.searching import Searcher
+
+        searcher = Searcher(corpus, self._embedder, self._reader(commit), commit)
+        return searcher.search(query, limit=limit, filters=filters, min_score=min_score)
+
+    def _corpus(
+        self, staged: bool, at: str | None, update: bool, progress: ProgressCallback | None
+    ) -> tuple[Corpus, SnapshotInfo, str | None]:
+        """What a query is answered from, and the state of the repository that this is."""
+        if staged or at or self.repository.is_bare:
+            return self._fixed_corpus(staged, at or ("HEAD" if self.repository.is_bare else None), progress)
+        pointer = self._pointer()
+        wait = None
+        pointed = self._views.read_pointer(pointer)
+        if pointed is not None and update:
+            # git works while numpy is loaded and the view is mapped.
+            wait = self.repository.start_changes(pointed[1])
+        view = self._view(pointer)
+        if view is None:
+            self._publish(staged=False, at=None, progress=progress)
+            view = self._require_view(pointer)
+            wait = self.repository.start_changes(view.meta.get("commit")) if update else None
+        if wait is None:
+            commit = view.meta.get("commit")
+            return (
+                view.corpus(),
+                SnapshotInfo(commit, view.meta.get("ref"), bool(view.meta.get("dirty")), commit),
+                commit,
+            )
+        changes = wait()
+        return self._current_corpus(pointer, view, changes, progress)
+
+    def _current_corpus(
+        self, pointer: str, view: View, changes: Changes, progress: ProgressCallback | None
+    ) -> tuple[Corpus, SnapshotInfo, str | None]:
+        from codesearch.overlay import find_difference, lay_over, stale_candidates
+
+        if self.repository.is_git and not changes.complete:
+            self._publish(staged=False, at=None, progress=progress)
+            view = self._require_view(pointer)
+            changes = self.repository.start_changes(view.meta.get("commit"))()
+        candidates = stale_candidates(view, changes)
+        difference = find_difference(view, self.repository, self.settings, candidates)
+        slow = self.settings.model is not None and len(difference.edited) > 0
+        if difference.too_many or slow:
+            self._publish(staged=False, at=None, progress=progress)
+            view = self._require_view(pointer)
+            difference = find_difference(
+                view, self.repository, self.settings, stale_candidates(view, changes), limited=False
+            )
+        corpus = lay_over(view, difference, self.repository, self._embedder, self._analyser)
+        info = SnapshotInfo(changes.commit, changes.ref, changes.dirty, view.meta.get("commit"))
+        return corpus, info, changes.commit
+
+    def _fixed_corpus(
+        self, staged: bool, at: str | None, progress: ProgressCallback | None
+    ) -> tuple[Corpus, SnapshotInfo, str | None]:
+        commit = self.repository.resolve(at) if at else None
+        pointer = self._pointer(staged, commit)
+        view = None if staged else self._view(pointer)
+        if view is None:
+            self._publish(staged=staged, at=commit, progress=progress)
+            view = self._require_view(pointer)
+        shown = view.meta.get("commit")
+        ref = at if at else view.meta.get("ref")
+        return view.corpus(), SnapshotInfo(shown, ref, False, shown), shown
+
+    def _analyser(self, known: KnownVectors) -> Analyser:
+        from codesearch.analysis import Analyser
+
+        return Analyser(self._languages, self._embedder, known)
+
+    def _view(self, pointer: str) -> View | None:
+        """The published view; None when there is none, or when it was made with another model or language set."""
+        name = self._views.pointed(pointer)
+        if self._cached is not None and self._cached[0] == name:
+            return self._cached[1]
+        view = self._views.open(pointer)
+        if view is None or view.meta.get("model") != self._embedder.model_id:
+            return None
+        if view.meta.get("exclude") != list(self.settings.exclude):
+            return None
+        self._cached = view.name, view
+        return view
+
+    def _require_view(self, pointer: str) -> View:
+        view = self._view(pointer)
+        if view is None:
+            raise CorruptIndexError(
+                "The index could not be read back.", "Run: codesearch clean, then try again."
+            )
+        return view
+
+    def _reader(self, commit: str | None):  # noqa: ANN202 - ReadContent of searching, not imported here
+        """Reads what a hit cites; None when it is not the content that was indexed."""
+
+        def read(path: str, blob: str) -> bytes | None:
+            try:
+                content = self.repository.read_file(path, max_bytes=self.settings.max_file_bytes)
+                if self.repository.blob_id(content) == blob:
+                    return content
+            except (OSError, RepositoryError):
+                pass  # not in the working tree, or not as indexed: git may still have that content
+            if not self.repository.is_git or commit is None:
+                return None
+            return next((content for _, content in self.repository.read_blobs([blob])), None)
+
+        return read
+
+    # --- looking around --------------------------------------------------------------------------------------
+
+    def status(self) -> Status:
+        """The state of the index beside the state of the repository; indexes nothing."""
+        from codesearch.overlay import find_difference, stale_candidates
+        from codesearch.view.table import NO_UNIT
+
+        try:
+            view = self._view(self._pointer())
+        except CorruptIndexError:
+            view = None
+        indexed = view.meta.get("commit") if view else None
+        changes = self.repository.start_changes(indexed)()
+        files = declarations = chunks = 0
+        skipped: list[Skipped] = []
+        stale: tuple[str, ...] = ()
+        if view is not None:
+            for index, path in enumerate(view.table.paths.to_list()):
+                row = view.table.rows[index]
+                reason = view.table.skip_of(index)
+                files += 1
+                if int(row["unit"]) != NO_UNIT:
+                    segment = view.segments[int(row["segment"])]
+                    unit = segment.units[int(row["unit"])]
+                    declarations += int(unit["declarations"])
+                    chunks += int(unit["chunks"])
+                    reason = segment.skip_of(int(row["unit"]))
+                if reason is not None:
+                    skipped.append(Skipped(path, reason))
+            difference = find_difference(
+                view, self.repository, self.settings, stale_candidates(view, changes), limited=False
+            )
+            stale = tuple(sorted(difference.paths))
+        behind = self.repository.commits_behind(indexed) if indexed and changes.commit else None
+        return Status(
+            commit=changes.commit,
+            ref=changes.ref,
+            dirty=changes.dirty,
+            index_commit=indexed,
+            behind=behind,
+            stale_files=stale,
+            files=files,
+            declarations=declarations,
+            chunks=chunks,
+            skipped=tuple(skipped),
+            model=self._embedder.model_id,
+            store_bytes=_folder_bytes(self.home / "store"),
+            view_bytes=_folder_bytes(self.home / "segments") + _folder_bytes(self.home / "views"),
+            location=str(self.home),
+        )
+
+    def outline(self, paths: Sequence[str]) -> tuple[FileOutline, ...]:
+        """The declarations of files, read from the working tree as it is; a folder stands for its files."""
+        return tuple(
+            self._outline_of(path, self.repository.read_file(path, max_bytes=self.settings.max_file_bytes))
+            for path in self._expand(paths)
+        )
+
+    def _outline_of(self, path: str, content: bytes) -> FileOutline:
+        from codesearch.chunking import TokenBudget, chunk_prose
+        from codesearch.parsing import parse
+
+        language = self._languages.for_path(path, content[:256])
+        if language is None:
+            return FileOutline(path, "", ())
+        if language.chunker == "sections":
+            parsed, _ = chunk_prose(content, language.name, TokenBudget(512, len))
+        else:
+            parsed = parse(content, language)
+        return FileOutline(path, language.name, parsed.declarations)
+
+    def _expand(self, paths: Sequence[str]) -> list[str]:
+        """Files inside the repository that paths name; UsageError for what is not there."""
+        files: list[str] = []
+        entries: list[str] | None = None
+        for given in paths:
+            path = self._inside(given)
+            target = self.repository.root / path
+            if target.is_file():
+                files.append(path)
+            elif target.is_dir():
+                if entries is None:
+                    entries = [
+                        entry.path for entry in self.repository.snapshot().entries if entry.mode >> 12 == 8
+                    ]
+                inside = "" if path == "." else f"{path}/"
+                files.extend(
+                    entry for entry in entries
+                    if entry.startswith(inside) and self._languages.for_path(entry) is not None
+                )  # fmt: skip
+            else:
+                raise LocationError(f"There is no file {given}.", "Give a path inside the repository.")
+        return list(dict.fromkeys(files))
+
+    def _inside(self, given: str) -> str:
+        """A path as it stands in the repository: relative to the root, from the current folder or the root."""
+        root = self.repository.root
+        candidates = [Path(os.path.abspath(given)), root / given]
+        for candidate in candidates:
+            resolved = Path(os.path.realpath(candidate.parent)) / candidate.name
+            if resolved.is_relative_to(root) and os.path.lexists(resolved):
+                return resolved.relative_to(root).as_posix()
+        for candidate in candidates:
+            if candidate.is_relative_to(root):
+                return candidate.relative_to(root).as_posix()
+        raise LocationError(f"{given} is outside the repository.", f"The repository is {root}.")
+
+    def show(self, location: str) -> Shown:
+        """The declaration or the lines at a location: FILE:LINE, FILE:A-B, FILE#symbol, REV:FILE:LINE."""
+        from codesearch.locations import find_lines, parse_location
+
+        where = parse_location(
+            location, exists=lambda path: (self.repository.root / self._tidy(path)).is_file()
+        )
+        content, path = self._content_at(where.revision, where.path)
+        outline = self._outline_of(path, content)
+        span, declaration = find_lines(where, content, outline)
+        lines = content.decode("utf-8", "replace").split("\n")[span[0] - 1 : span[1]]
+        return Shown(
+            path=f"{where.revision}:{path}" if where.revision else path,
+            start_line=span[0],
+            end_line=span[1],
+            symbol=declaration.symbol if declaration else "",
+            qualified_name=declaration.qualified_name if declaration else "",
+            kind=declaration.kind if declaration else Kind.REMAINDER,
+            language=outline.language,
+            signature=declaration.signature if declaration else "",
+            lines=tuple(line.rstrip("\r") for line in lines),
+        )
+
+    def _tidy(self, path: str) -> str:
+        try:
+            return self._inside(path)
+        except LocationError:
+            return path
+
+    def _content_at(self, revision: str | None, given: str) -> tuple[bytes, str]:
+        if revision is None:
+            path = self._inside(given)
+            try:
+                return self.repository.read_file(path, max_bytes=self.settings.max_file_bytes), path
+            except OSError as error:
+                raise LocationError(
+                    f"{given} cannot be read: {error.strerror or error}.",
+                    "Give a path inside the repository.",
+                ) from error
+        snapshot = self.repository.snapshot(at=revision)
+        oid = next((entry.oid for entry in snapshot.entries if entry.path == given), None)
+        content = next((found for _, found in self.repository.read_blobs([oid])), None) if oid else None
+        if content is None:
+            raise LocationError(
+                f"There is no file {given} at {revision}.", "Give a path from the repository's root."
+            )
+        return content, given
+
+    def languages(self) -> tuple[LanguageInfo, ...]:
+        """Every language that codesearch knows, with what the index has of it."""
+        from codesearch.view.table import NO_UNIT
+
+        files: dict[str, int] = {}
+        declarations: dict[str, int] = {}
+        view = self._view(self._pointer())
+        if view is not None:
+            for row in view.table.rows:
+                if int(row["unit"]) != NO_UNIT:
+                    segment = view.segments[int(row["segment"])]
+                    name = segment.language_of(int(row["unit"]))
+                    files[name] = files.get(name, 0) + 1
+                    count = int(segment.units["declarations"][int(row["unit"])])
+                    declarations[name] = declarations.get(name, 0) + count
+        return tuple(
+            LanguageInfo(
+                language.name,
+                language.extensions,
+                language.kinds,
+                None if view is None else files.get(language.name, 0),
+                None if view is None else declarations.get(language.name, 0),
+            )
+            for language in self._languages
+        )
+
+
+def _folder_bytes(folder: Path) -> int:
+    total = 0
+    for path in folder.rglob("*"):
+        try:
+            total += path.lstat().st_size if path.is_file() else 0
+        except OSError:
+            continue  # collected by another process in the meantime
+    return total
+
+
+def _came_from_arrays(error: BaseException) -> bool:
+    """Whether an error was raised while arrays were read: the sign of damage inside a mapped file."""
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    name = traceback.tb_frame.f_globals.get("__name__", "") if traceback else ""
+    return name.startswith(
+        ("codesearch.view", "codesearch.searching", "codesearch.retrieval", "codesearch.overlay", "numpy")
+    )

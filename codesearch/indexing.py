@@ -1,0 +1,510 @@
+"""The indexing pipeline: snapshot → what is new → analyse → segment → view (published) → store → report.
+
+Work is done per blob and per text, never per commit: a file whose blob was ever analysed is placed, not parsed,
+and a chunk whose text was ever embedded keeps its vector. What is published is readable whatever happens next;
+what is not is done again by the next run.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+import uuid
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatch
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codesearch.analysis import Analyser, Pending
+from codesearch.errors import CorruptIndexError, RepositoryError
+from codesearch.journal import Journal
+from codesearch.languages import Languages
+from codesearch.repository import Repository
+from codesearch.settings import Settings
+from codesearch.store import Store, StoredUnit, StoredVectors
+from codesearch.terms import count_chunk_terms
+from codesearch.types import (
+    DeclarationCounts,
+    Embedder,
+    Entry,
+    FileCounts,
+    IndexReport,
+    Progress,
+    ProgressCallback,
+    Skipped,
+    SkipReason,
+    Snapshot,
+)
+from codesearch.view.packing import unpack_unit
+from codesearch.view.published import View, ViewFolder
+from codesearch.view.segment import OWN, Segment, SegmentBuilder, merge_segments
+from codesearch.view.table import NO_UNIT, FileRow, build_table
+from codesearch.view.vectors import KnownVectors
+from codesearch.workers import Result, analyse_batch, analyse_in_processes
+
+_MOST_SEGMENTS = 8  # a query visits each, and small ones cost as much as large ones
+_DEAD_SHARE = 0.5  # of a segment's chunks that no file shows any more, before it is rewritten
+_BATCH_BYTES = 512 * 1024  # of source per task: large enough to hide the cost of sending it
+_SEGMENT_CHUNKS = 150_000  # about 100 MB in memory while it is put together
+_WORTH_PROCESSES = 3_000_000  # bytes of new source below which starting workers costs more than it saves
+
+Position = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    """Everything an index run works with."""
+
+    repository: Repository
+    settings: Settings
+    languages: Languages
+    embedder: Embedder
+    views: ViewFolder
+    store: Store
+    journal: Journal
+
+
+class IndexRun:
+    """One run over one snapshot; the caller holds the index lock."""
+
+    def __init__(self, workshop: Workshop, pointer: str, progress: ProgressCallback | None = None) -> None:
+        self._shop = workshop
+        self._pointer = pointer
+        self._progress = progress or (lambda _: None)
+        self._started = time.perf_counter()
+        self._run = uuid.uuid4().hex
+        self._segments: list[Segment] = []
+        self._places: dict[bytes, tuple[int, int]] = {}
+        self._parsed: set[bytes] = set()
+        self._embedded: set[bytes] = set()
+        self._stored: StoredVectors | None = None
+
+    def run(self, snapshot: Snapshot, from_worktree: bool) -> IndexReport:
+        """Publishes a view of the snapshot and reports what it cost. The store is written by `record`."""
+        shop = self._shop
+        shop.views.prepare()
+        shop.journal.discard_unfinished()
+        old = self._previous_view()
+        self._learn_segments(shop.views.known_segments(shop.embedder.model_id))
+        rows = self._place(snapshot, old, from_worktree)
+        self._publish(snapshot, rows)
+        shop.journal.close(self._run)
+        report = self._report(snapshot, rows, old)
+        shop.views.collect()
+        return report
+
+    # --- what is new -----------------------------------------------------------------------------------------
+
+    def _previous_view(self) -> View | None:
+        try:
+            view = self._shop.views.open(self._pointer)
+        except CorruptIndexError:
+            return None  # rebuilt from the store and from git by this run
+        return view if view is None or view.meta.get("model") == self._shop.embedder.model_id else None
+
+    def _learn_segments(self, segments: Iterable[Segment]) -> None:
+        for segment in segments:
+            index = len(self._segments)
+            self._segments.append(segment)
+            raw = segment.units["key"].tobytes()
+            for unit in range(len(segment.units)):
+                self._places.setdefault(raw[unit * 16 : unit * 16 + 16], (index, unit))
+
+    def _place(self, snapshot: Snapshot, old: View | None, from_worktree: bool) -> list[FileRow]:
+        """A row for every file; units that no segment holds are analysed on the way."""
+        rows: list[FileRow] = []
+        waiting: list[tuple[FileRow, bytes]] = []
+        unchanged = self._unchanged_rows(old)
+        unread: list[Entry] = []
+        for entry in snapshot.entries:
+            if self._excluded(entry.path):
+                continue
+            fixed = _fixed_skip(entry)
+            if fixed is not None:
+                rows.append(FileRow(entry.path, entry.oid, skip=fixed))
+            elif entry.oid and (entry.path, entry.oid) in unchanged:
+                rows.append(unchanged[entry.path, entry.oid])
+            else:
+                unread.append(entry)
+        self._make(self._unseen(unread, from_worktree, rows, waiting), len(unread))
+        rows.extend(self._at(row, key) for row, key in waiting)
+        return rows
+
+    def _unseen(
+        self,
+        entries: Sequence[Entry],
+        from_worktree: bool,
+        rows: list[FileRow],
+        waiting: list[tuple[FileRow, bytes]],
+    ) -> Iterator[Pending]:
+        """Reads files one by one; those of units that no segment holds come out, the others become rows."""
+        analyser = Analyser(self._shop.languages, self._shop.embedder)
+        queued: set[bytes] = set()
+        for done, (entry, content, reason) in enumerate(self._contents(entries, from_worktree)):
+            self._progress(Progress("indexing", done, len(entries)))
+            if content is None:
+                rows.append(FileRow(entry.path, entry.oid, skip=reason))
+                continue
+            unit = analyser.identify(entry.path, self._shop.repository.blob_id(content), content)
+            row = FileRow(entry.path, entry.oid, size=len(content), modified=self._modified(entry.path))
+            if unit.key in self._places:
+                rows.append(self._at(row, unit.key))
+                continue
+            waiting.append((row, unit.key))
+            if unit.key not in queued:
+                queued.add(unit.key)
+                yield Pending(unit, entry.path, content)
+
+    def _modified(self, path: str) -> int:
+        """When a file was last changed, where git is not there to tell whether it was."""
+        if self._shop.repository.is_git:
+            return 0
+        try:
+            return os.lstat(self._shop.repository.root / path).st_mtime_ns
+        except OSError:
+            return 0
+
+    def _unchanged_rows(self, old: View | None) -> dict[tuple[str, str], FileRow]:
+        """Rows of the last view whose file git knew by an object id then: the same id means the same content."""
+        if old is None or old.meta.get("settings") != self._settings_key():
+            return {}
+        length = 32 if self._shop.repository.object_format == "sha256" else 20
+        at_path = {segment.path: index for index, segment in enumerate(self._segments)}
+        number = [at_path.get(segment.path) for segment in old.segments]
+        found = {}
+        paths = old.table.paths.to_list()
+        units = old.table.rows["unit"].tolist()
+        segments = old.table.rows["segment"].tolist()
+        sizes = old.table.rows["size"].tolist()
+        oids = old.table.rows["oid"].tobytes()
+        recipe = old.meta.get("recipe") == self._recipe()
+        for index, path in enumerate(paths):
+            raw = oids[index * 32 : index * 32 + length]
+            if not any(raw):
+                continue
+            skip = old.table.skip_of(index)
+            at = number[segments[index]] if units[index] != NO_UNIT else None
+            if units[index] == NO_UNIT and skip is not None:
+                row = FileRow(path, raw.hex(), skip=skip, size=sizes[index])
+            elif recipe and at is not None and units[index] < len(self._segments[at].units):
+                row = FileRow(path, raw.hex(), at, units[index], size=sizes[index])
+            else:
+                continue
+            found[path, row.oid] = row
+        return found
+
+    def _excluded(self, path: str) -> bool:
+        return any(fnmatch(path, glob) for glob in self._shop.settings.exclude)
+
+    def _settings_key(self) -> str:
+        return f"{self._shop.settings.max_file_bytes}"
+
+    def _recipe(self) -> str:
+        """Changes when the same blob would be analysed differently."""
+        versions = sorted(f"{language.name}={language.version}" for language in self._shop.languages)
+        return f"{self._shop.embedder.model_id}\n" + "\n".join(versions)
+
+    def _contents(
+        self, entries: Sequence[Entry], from_worktree: bool
+    ) -> Iterator[tuple[Entry, bytes | None, SkipReason | None]]:
+        limit = self._shop.settings.max_file_bytes
+        if not from_worktree:
+            blobs = self._shop.repository.read_blobs([entry.oid for entry in entries], max_bytes=limit)
+            for entry, (_, content) in zip(entries, blobs, strict=True):
+                yield entry, content, SkipReason.TOO_LARGE if content is None else None
+            return
+        for entry in entries:
+            try:
+                yield entry, self._shop.repository.read_file(entry.path, max_bytes=limit), None
+            except FileNotFoundError:
+                continue  # deleted since git was asked
+            except (OSError, RepositoryError) as error:
+                too_large = isinstance(error, OSError) and error.errno == errno.EFBIG
+                yield entry, None, SkipReason.TOO_LARGE if too_large else SkipReason.UNREADABLE
+
+    # --- analysis --------------------------------------------------------------------------------------------
+
+    def _make(self, unseen: Iterator[Pending], total: int) -> None:
+        """Turns unseen units into segments on disk, at most a few tens of megabytes of them in memory."""
+        parts: list[Segment] = []
+        chunks = 0
+        number = 0
+        for batch in self._results(self._unrestored(unseen, parts)):
+            self._parsed.update(row["key"].tobytes() for row in batch.segment.units)
+            self._embedded.update(_embedded_keys(batch.segment, batch.fresh))
+            self._shop.journal.add(self._run, number, batch.segment, batch.chunks)
+            number += 1
+            parts.append(batch.segment)
+            chunks += len(batch.chunks)
+            if chunks > _SEGMENT_CHUNKS:
+                self._save(parts)
+                chunks = 0
+        self._progress(Progress("indexing", total, total))
+        self._save(parts)
+
+    def _save(self, parts: list[Segment]) -> None:
+        if parts:
+            merged = merge_segments([(part, None) for part in parts])
+            parts.clear()
+            self._learn_segments([self._shop.views.save_segment(merged)])
+
+    def _results(self, batches: Iterator[list[Pending]]) -> Iterator[Result]:
+        """Analysed batches, by several processes where there is enough to do."""
+        shop = self._shop
+        ready: list[list[Pending]] = []
+        size = 0
+        for batch in batches:
+            ready.append(batch)
+            size += sum(len(item.content) for item in batch)
+            if size >= _WORTH_PROCESSES:
+                break
+        # A transformer has threads of its own, and is too large to be loaded once per process.
+        jobs = shop.settings.jobs or _cores()
+        if size >= _WORTH_PROCESSES and shop.settings.model is None and jobs > 1:
+            paths = [segment.path for segment in self._segments if segment.path is not None]
+            every = chain(ready, batches)
+            yield from analyse_in_processes(every, jobs, shop.settings, paths, shop.store.root)
+            return
+        vectors = KnownVectors.of_segments(self._segments, StoredVectors(shop.store, shop.embedder.model_id))
+        analyser = Analyser(shop.languages, shop.embedder, vectors)
+        for batch in chain(ready, batches):
+            yield analyse_batch(analyser, batch)
+
+    def _unrestored(self, unseen: Iterator[Pending], parts: list[Segment]) -> Iterator[list[Pending]]:
+        """Batches of units that must be analysed; those that the store holds are added to `parts` instead."""
+        store = self._shop.store
+        for batch in _into_batches(unseen):
+            keys = [item.unit.key for item in batch]
+            if store.may_know("units", keys):
+                segment = self._restore(store.read_units(keys).values())
+                done = {row["key"].tobytes() for row in segment.units}
+                parts.append(segment)
+                batch = [item for item in batch if item.unit.key not in done]
+            if batch:
+                yield batch
+
+    def _restore(self, units: Iterable[StoredUnit]) -> Segment:
+        """Stored units as a segment: their terms are counted again, nothing is parsed or embedded."""
+        if self._stored is None:
+            self._stored = StoredVectors(self._shop.store, self._shop.embedder.model_id)
+        builder = SegmentBuilder(self._shop.embedder.model_id, self._shop.embedder.dimensions)
+        for unit in units:
+            _restore_unit(builder, unit, self._shop.store, self._stored, self._shop.embedder.dimensions)
+        return builder.build()
+
+    # --- publishing ------------------------------------------------------------------------------------------
+
+    def _at(self, row: FileRow, key: bytes) -> FileRow:
+        segment, unit = self._places[key]
+        return replace(row, segment=segment, unit=unit)
+
+    def _publish(self, snapshot: Snapshot, rows: list[FileRow]) -> None:
+        self._progress(Progress("publishing", 0, 1))
+        rows[:] = self._compact(rows)
+        used = sorted({row.segment for row in rows if row.unit != NO_UNIT})
+        number = {old: new for new, old in enumerate(used)}
+        segments = [self._segments[index] for index in used]
+        placed = [replace(row, segment=number[row.segment]) if row.unit != NO_UNIT else row for row in rows]
+        meta = {
+            "commit": snapshot.commit,
+            "ref": snapshot.ref,
+            "dirty": snapshot.dirty,
+            "model": self._shop.embedder.model_id,
+            "recipe": self._recipe(),
+            "settings": self._settings_key(),
+            "exclude": list(self._shop.settings.exclude),
+        }
+        table = build_table(placed, self._shop.embedder, meta)
+        self._shop.views.publish(self._pointer, table, segments)
+        self._progress(Progress("publishing", 1, 1))
+
+    def _compact(self, rows: list[FileRow]) -> list[FileRow]:
+        """Rewrites segments that are mostly dead, and the small ones when there are many."""
+        live: dict[int, set[int]] = defaultdict(set)
+        for row in rows:
+            if row.unit != NO_UNIT:
+                live[row.segment].add(row.unit)
+        worn = []
+        for index, units in live.items():
+            chunks = self._segments[index].units["chunks"]
+            alive = int(chunks[sorted(units)].sum())
+            if alive < _DEAD_SHARE * int(chunks.sum()):
+                worn.append(index)
+        if len(live) > _MOST_SEGMENTS:
+            by_size = sorted(live, key=lambda index: len(self._segments[index].chunks))
+            worn = sorted({*worn, *by_size[: len(live) - _MOST_SEGMENTS // 2]})
+        if not worn:
+            return rows
+        parts = []
+        for index in worn:
+            mask = np.zeros(len(self._segments[index].units), bool)
+            mask[sorted(live[index])] = True
+            parts.append((self._segments[index], mask))
+        saved = self._shop.views.save_segment(merge_segments(parts))
+        number = len(self._segments)
+        self._segments.append(saved)
+        raw = saved.units["key"].tobytes()
+        place = {raw[unit * 16 : unit * 16 + 16]: unit for unit in range(len(saved.units))}
+        gone = set(worn)
+        moved = []
+        for row in rows:
+            if row.unit != NO_UNIT and row.segment in gone:
+                key = self._segments[row.segment].units["key"][row.unit].tobytes()
+                row = replace(row, segment=number, unit=place[key])
+            moved.append(row)
+        return moved
+
+    # --- report ----------------------------------------------------------------------------------------------
+
+    def _report(self, snapshot: Snapshot, rows: Sequence[FileRow], old: View | None) -> IndexReport:
+        skipped = []
+        parsed = reused = declared = 0
+        for row in rows:
+            reason = row.skip
+            if row.unit != NO_UNIT:
+                segment = self._segments[row.segment]
+                reason = segment.skip_of(row.unit)
+                declared += int(segment.units["declarations"][row.unit])
+                if reason is None:
+                    if segment.units["key"][row.unit].tobytes() in self._parsed:
+                        parsed += 1
+                    else:
+                        reused += 1
+            if reason is not None:
+                skipped.append(Skipped(row.path, reason))
+        moved, removed = self._moves(rows, old)
+        embedded = len(self._embedded)
+        return IndexReport(
+            commit=snapshot.commit,
+            files=FileCounts(len(rows), parsed, reused, len(skipped)),
+            declarations=DeclarationCounts(declared, embedded, declared - embedded, moved, removed),
+            skipped=tuple(sorted(skipped, key=lambda item: item.path)),
+            seconds=time.perf_counter() - self._started,
+        )
+
+    def _moves(self, rows: Sequence[FileRow], old: View | None) -> tuple[int, int]:
+        """How many declarations stand elsewhere now, and how many are gone; matched as multisets by key."""
+        if old is None:
+            return 0, 0
+        before: dict[str, tuple[Segment, int]] = {}
+        units = old.table.rows["unit"].tolist()
+        for index, path in enumerate(old.table.paths.to_list()):
+            if units[index] != NO_UNIT:
+                before[path] = old.segments[int(old.table.rows["segment"][index])], units[index]
+        was: dict[bytes, Counter[Position]] = defaultdict(Counter)
+        now: dict[bytes, Counter[Position]] = defaultdict(Counter)
+        for row in rows:
+            after = (self._segments[row.segment], row.unit) if row.unit != NO_UNIT else None
+            earlier = before.pop(row.path, None)
+            if after and earlier and _unit_key(after) == _unit_key(earlier):
+                continue
+            if after:
+                _count_positions(now, row.path, *after)
+            if earlier:
+                _count_positions(was, row.path, *earlier)
+        for path, earlier in before.items():
+            _count_positions(was, path, *earlier)
+        moved = removed = 0
+        for key, positions in was.items():
+            left = positions - now.get(key, Counter())
+            arrived = now.get(key, Counter()) - positions
+            elsewhere = min(left.total(), arrived.total())
+            moved += elsewhere
+            removed += left.total() - elsewhere
+        return moved, removed
+
+
+def record(workshop: Workshop, progress: ProgressCallback | None = None) -> None:
+    """Writes what was published and not yet recorded into the store; the caller holds the index lock."""
+    if workshop.journal.is_empty():
+        return
+    if progress:
+        progress(Progress("recording", 0, None))
+    names = []
+
+    def parts() -> Iterator[Any]:
+        for name, part in workshop.journal.parts():
+            names.append(name)
+            yield part
+
+    workshop.store.record(parts())
+    for name in names:
+        workshop.journal.remove(name)
+
+
+def _restore_unit(
+    builder: SegmentBuilder, unit: StoredUnit, store: Store, known: StoredVectors, dimensions: int
+) -> None:
+    """Adds a stored unit to a builder, unless a text or a vector of it is missing: then it is parsed again."""
+    try:
+        declarations, names, chunks = unpack_unit(unit.packed)
+    except CorruptIndexError:
+        return
+    keys = [row["key"].tobytes() for row in chunks]
+    texts = store.read_chunks(keys)
+    vectors = [known.find(key) for key in keys]
+    if any(key not in texts for key in keys) or any(vector is None for vector in vectors):
+        return
+    codes = np.zeros((len(keys), dimensions), np.int8)
+    scales = np.zeros(len(keys), np.float32)
+    for index, vector in enumerate(vectors):
+        if vector is not None:
+            codes[index], scales[index] = vector
+    builder.add(
+        key=unit.key, blob=unit.blob, language=unit.language, content_size=unit.size, lines=unit.lines,
+        errors=unit.errors, skip=unit.skip, declarations=declarations, names=names, chunks=chunks,
+        terms=[count_chunk_terms(texts[key]) for key in keys], vectors=(codes, scales),
+    )  # fmt: skip
+
+
+def _cores() -> int:
+    """The cores that this process may use, which can be fewer than the machine has."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _fixed_skip(entry: Entry) -> SkipReason | None:
+    kind = entry.mode & 0o170000
+    if kind == 0o160000:
+        return SkipReason.SUBMODULE
+    return SkipReason.SYMLINK if kind == 0o120000 else None
+
+
+def _into_batches(items: Iterator[Pending]) -> Iterator[list[Pending]]:
+    batch: list[Pending] = []
+    size = 0
+    for item in items:
+        batch.append(item)
+        size += len(item.content)
+        if size >= _BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _embedded_keys(segment: Segment, fresh: NDArray[np.bool_]) -> set[bytes]:
+    """Keys of the declarations of a new segment for which a vector was computed."""
+    embedded = np.zeros(len(segment.declarations), bool)
+    first = np.repeat(segment.units["first_declaration"].astype(np.int64), segment.units["chunks"])
+    own = fresh & ((segment.chunks["flags"] & OWN) != 0)
+    embedded[(first + segment.chunks["declaration"])[own]] = True
+    return {key.tobytes() for key in segment.declarations["key"][embedded]}
+
+
+def _unit_key(place: tuple[Segment, int]) -> bytes:
+    return place[0].units["key"][place[1]].tobytes()
+
+
+def _count_positions(
+    positions: dict[bytes, Counter[Position]], path: str, segment: Segment, unit: int
+) -> None:
+    row = segment.units[unit]
+    first = int(row["first_declaration"])
+    for declaration in segment.declarations[first : first + int(row["declarations"])]:
+        positions[declaration["key"].tobytes()][path, int(declaration["first"])] += 1

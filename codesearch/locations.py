@@ -1,0 +1,94 @@
+"""Reads locations back: FILE:LINE, FILE:A-B, FILE#symbol, REV:FILE:LINE. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from codesearch.errors import LocationError
+from codesearch.types import Declaration, FileOutline
+
+_FORMS = "Give FILE:LINE, FILE:START-END, FILE#symbol or REV:FILE:LINE."
+_LINES = re.compile(r"^(?P<path>.+?):(?P<first>\d+)(?:-(?P<last>\d+))?$", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place that a user named: lines (1-based, inclusive) or a symbol of a file, at a revision or now."""
+
+    path: str
+    first: int | None = None
+    last: int | None = None
+    symbol: str | None = None
+    revision: str | None = None
+
+
+def parse_location(text: str, exists: Callable[[str], bool]) -> Location:
+    """Splits a location; `exists` tells whether a path is a file now, so that `a:b:3` can mean either."""
+    first = last = None
+    symbol = None
+    path = text
+    match = _LINES.match(text)
+    if match and not exists(text):
+        path, first = match["path"], int(match["first"])
+        last = int(match["last"]) if match["last"] else None
+        if first < 1 or (last is not None and last < first):
+            raise LocationError(f"{text} names no lines: they count from 1, the smaller first.", _FORMS)
+    elif "#" in text and not exists(text):
+        path, _, symbol = text.rpartition("#")
+        if not symbol or not path:
+            raise LocationError(f"{text} is no location.", _FORMS)
+    revision = None
+    if not exists(path) and ":" in path:
+        revision, _, path = path.partition(":")
+    if not path or (revision is not None and not revision):
+        raise LocationError(f"{text} is no location.", _FORMS)
+    return Location(path, first, last, symbol, revision)
+
+
+def find_lines(
+    where: Location, content: bytes, outline: FileOutline
+) -> tuple[tuple[int, int], Declaration | None]:
+    """The lines that a location means, and the declaration they belong to, if any.
+
+    A single line means the innermost declaration around it. LocationError lists the candidates where a symbol is
+    ambiguous.
+    """
+    count = content.count(b"\n") + (not content.endswith(b"\n"))
+    if where.symbol is not None:
+        return _named(where, outline)
+    if where.first is None:
+        return (1, max(count, 1)), None
+    if where.first > count:
+        raise LocationError(f"{where.path} has only {count} lines.", _FORMS)
+    if where.last is not None:
+        return (where.first, min(where.last, count)), None
+    around = [
+        declaration
+        for declaration in outline.declarations
+        if declaration.span.start_line <= where.first <= declaration.span.end_line
+    ]
+    if not around:
+        return (where.first, where.first), None
+    inner = min(around, key=lambda item: item.span.end_byte - item.span.start_byte)
+    return (inner.span.start_line, inner.span.end_line), inner
+
+
+def _named(where: Location, outline: FileOutline) -> tuple[tuple[int, int], Declaration]:
+    wanted = where.symbol or ""
+    found = [item for item in outline.declarations if item.qualified_name == wanted]
+    found = found or [item for item in outline.declarations if item.symbol == wanted]
+    if not found:
+        near = [
+            item.qualified_name for item in outline.declarations if wanted.lower() in item.symbol.lower()
+        ][:5]
+        hint = f"Did you mean {', '.join(near)}?" if near else f"See: codesearch outline {where.path}"
+        raise LocationError(f"{where.path} declares no {wanted}.", hint)
+    if len(found) > 1:
+        places = ", ".join(
+            f"{where.path}:{item.span.start_line} ({item.qualified_name})" for item in found[:8]
+        )
+        raise LocationError(f"{where.path}#{wanted} is ambiguous.", f"Candidates: {places}")
+    span = found[0].span
+    return (span.start_line, span.end_line), found[0]

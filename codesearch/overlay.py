@@ -1,0 +1,127 @@
+"""What changed since a view was published, analysed in memory and laid over it.
+
+Stale is every path that git calls different now, and every path that differed when the view was made: a file that
+was indexed dirty and then checked out is clean for git and wrong in the view. What still has the indexed content
+costs one hash; the rest is analysed like any other file, into a segment that never reaches the disk.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatch
+
+import numpy as np
+
+from codesearch.analysis import Analyser, Pending
+from codesearch.errors import RepositoryError
+from codesearch.repository import Changes, Repository
+from codesearch.settings import Settings
+from codesearch.types import Embedder
+from codesearch.view.corpus import Corpus, Source
+from codesearch.view.published import View
+from codesearch.view.segment import Segment
+from codesearch.view.table import NO_UNIT, FileRow, build_table
+from codesearch.view.vectors import KnownVectors
+
+LARGEST_OVERLAY = 64  # files; analysing more on every search costs more than indexing them once
+LARGEST_OVERLAY_BYTES = 2 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Files whose content the view does not show: new content by path, and paths that are gone."""
+
+    edited: dict[str, bytes]
+    gone: frozenset[str]
+    too_many: bool = False  # to be worked on in memory; `edited` is not complete then
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """All stale paths."""
+        return self.gone | frozenset(self.edited)
+
+
+def stale_candidates(view: View, changes: Changes) -> set[str]:
+    """Paths that may differ from the view: changed for git now, or dirty when the view was made."""
+    paths = view.table.paths
+    dirty = np.flatnonzero(~view.table.rows["oid"].any(axis=1)).tolist()
+    return set(changes.paths) | {paths[index] for index in dirty}
+
+
+def find_difference(
+    view: View, repository: Repository, settings: Settings, candidates: Iterable[str], *, limited: bool = True
+) -> Difference:
+    """Compares candidates with what the view shows, by reading them."""
+    index_of = {path: index for index, path in enumerate(view.table.paths.to_list())}
+    edited: dict[str, bytes] = {}
+    gone: set[str] = set()
+    size = 0
+    for path in sorted(candidates):
+        if any(fnmatch(path, glob) for glob in settings.exclude):
+            continue
+        index = index_of.get(path)
+        row = None if index is None else view.table.rows[index]
+        if row is not None and _unmoved(repository, path, row):
+            continue
+        try:
+            content = repository.read_file(path, max_bytes=settings.max_file_bytes)
+        except (OSError, RepositoryError):
+            if row is not None and int(row["unit"]) != NO_UNIT:
+                gone.add(path)
+            continue
+        if row is not None and int(row["unit"]) != NO_UNIT:
+            segment = view.segments[int(row["segment"])]
+            known = segment.units["blob"][int(row["unit"])].tobytes()
+            if known.startswith(bytes.fromhex(repository.blob_id(content))):
+                continue
+        edited[path] = content
+        size += len(content)
+        if limited and (len(edited) > LARGEST_OVERLAY or size > LARGEST_OVERLAY_BYTES):
+            return Difference(edited, frozenset(gone), too_many=True)
+    return Difference(edited, frozenset(gone))
+
+
+def _unmoved(repository: Repository, path: str, row: np.void) -> bool:
+    """Outside git, size and modification time tell whether a file is as it was; inside, git has told already."""
+    if repository.is_git or not int(row["modified"]):
+        return False
+    try:
+        status = os.lstat(repository.root / path)
+    except OSError:
+        return False
+    return status.st_size == int(row["size"]) and status.st_mtime_ns == int(row["modified"])
+
+
+def lay_over(
+    view: View,
+    difference: Difference,
+    repository: Repository,
+    embedder: Embedder,
+    analyser_for: Callable[[KnownVectors], Analyser],
+) -> Corpus:
+    """The view with its stale files replaced by what is on disk now."""
+    alive = np.ones(len(view.table), bool)
+    if not difference.paths:
+        return Corpus(view.segments, [Source(view.table, alive)])
+    stale = difference.paths
+    for index, path in enumerate(view.table.paths.to_list()):
+        if path in stale:
+            alive[index] = False
+    sources = [Source(view.table, alive)]
+    segments: list[Segment] = list(view.segments)
+    if difference.edited:
+        analyser = analyser_for(KnownVectors.of_segments(view.segments))
+        builder = analyser.new_builder()
+        rows = []
+        units: dict[bytes, int] = {}
+        for path, content in difference.edited.items():
+            unit = analyser.identify(path, repository.blob_id(content), content)
+            if unit.key not in units:
+                units[unit.key] = len(units)
+                analyser.add(builder, Pending(unit, path, content))
+            rows.append(FileRow(path, "", 0, units[unit.key], size=len(content)))
+        segments.append(builder.build())
+        sources.append(Source(build_table(rows, embedder, {}), np.ones(len(rows), bool), len(view.segments)))
+    return Corpus(segments, sources)

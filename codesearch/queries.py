@@ -1,0 +1,148 @@
+"""Understands a query: its words, which of them carry meaning, which look like identifiers, and its form. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from codesearch.terms import WHOLE, identifier_terms, is_whole, split_identifier, words
+
+# Words that hold a question together and say nothing about code; dropped unless nothing else is left.
+STOP_WORDS = frozenset(
+    """a about after all also an and any are as at be because been before being but by can could did do does doing
+    each for from had has have how i if in into is it its me my no not of on or our should so some such than that the
+    their them then there these they this those to us was we were what when where which while who why will with would
+    you your code function functions method methods implemented implementation defined located happen happens work
+    works used place""".split()  # noqa: SIM905 - a block of words is easier to read and to change
+)
+# Verbs that doc comments and commands start with: such a question asks for one declaration, not for a place.
+_VERBS = frozenset(
+    """abort accept acquire activate add adjust align allocate allow append apply assert assign attach authenticate
+    authorize begin bind block broadcast build cache calculate call cancel cast change check choose clean clear clone
+    close collect combine compare compile complete compress compute configure connect consume convert copy count crash
+    create deactivate decode decompress decrease decrypt define delete dequeue derive deserialize destroy detach detect
+    determine disable disconnect dispatch display divide download draw drop dump emit enable encode encrypt end enqueue
+    ensure enumerate escape estimate evaluate exclude execute exit expand export extract fetch fill filter find finish
+    fire fix flatten flush fold force format free generate get give grab group guess handle hash hide identify ignore
+    import include increase increment index infer initialize initialise inject insert inspect install intercept invoke
+    issue iterate join keep kill launch limit link list listen load lock log look lookup make map mark match measure
+    merge modify monitor mount move multiply normalize normalise notify obtain open order override pack parse pass patch
+    pause perform pick poll pop populate prepare prevent print process produce pull push put query queue raise read
+    rebuild receive recompute record recover redirect reduce refresh register reject release reload remove rename render
+    reopen replace report request require reset resize resolve restore resume retrieve retry return reverse rewrite roll
+    rotate round run save scan schedule scroll search select send serialize set setup shift show shut shutdown sign skip
+    sleep sort spawn split start stop store stream strip submit subscribe subtract swap switch sync synchronize take
+    terminate test throw toggle tokenize trace transform translate traverse trigger trim truncate try turn unlock
+    unregister unsubscribe unwrap update upgrade upload use validate verify visit wait walk warn watch wrap
+    write yield""".split()  # noqa: SIM905
+)
+_IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*(?:(?:::|\.|#|->)[A-Za-z_$~][\w$]*)*")
+
+
+class Form(StrEnum):
+    """How a query is put; it decides how strongly further hits of one file are held back."""
+
+    COMMAND = "command"  # "parse a cookie header": one declaration
+    QUESTION = "question"  # "how does routing work": a place
+    PHRASE = "phrase"  # "session cookie signing"
+    IDENTIFIER = "identifier"  # "SecureCookieSession"
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTerm:
+    """One term to look up, and the share of its rarity that a match is worth."""
+
+    term: str
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query as it was understood.
+
+    `terms` are sub-words and whole identifiers to look up; `compounds` are adjacent words written as one
+    identifier, which help where they exist and are not missed where they do not. `names` are the symbols that
+    may be asked for, most complete first.
+    """
+
+    text: str
+    terms: tuple[QueryTerm, ...]
+    compounds: tuple[QueryTerm, ...]
+    names: tuple[str, ...]
+    form: Form
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing of it can be looked up."""
+        return not self.terms
+
+
+def understand(text: str) -> Query:
+    """Reads a query; any text is acceptable, an empty one gives an empty query."""
+    said = words(text)
+    meant = [word for word in said if word.lower() not in STOP_WORDS] or said
+    terms: dict[str, float] = {}
+    for word in meant:
+        for term in identifier_terms(word):
+            terms.setdefault(term, 1.0)
+    plain = [term for word in meant for term in split_identifier(word)]
+    compounds: dict[str, float] = {}
+    for size in (2, 3):
+        for start in range(len(plain) - size + 1):
+            whole = WHOLE + "".join(plain[start : start + size])
+            if whole not in terms:
+                compounds.setdefault(whole, 0.5)  # measured against half and full weight of a word
+    form = _form(text, said)
+    return Query(
+        text=text,
+        terms=tuple(QueryTerm(term, weight) for term, weight in terms.items()),
+        compounds=tuple(QueryTerm(term, weight) for term, weight in compounds.items()),
+        names=_names(text, meant, form),
+        form=form,
+    )
+
+
+def _form(text: str, said: list[str]) -> Form:
+    stripped = text.strip()
+    if _IDENTIFIER.fullmatch(stripped) and (
+        len(said) > 1 or len(identifier_terms(stripped)) != 1 or stripped.istitle()
+    ):
+        return Form.IDENTIFIER
+    if not said:
+        return Form.PHRASE
+    first = said[0].lower()
+    if first in {
+        "how",
+        "where",
+        "what",
+        "why",
+        "which",
+        "when",
+        "who",
+        "does",
+        "is",
+        "can",
+    } or stripped.endswith("?"):
+        return Form.QUESTION
+    if len(said) == 1:
+        return Form.IDENTIFIER
+    if first in _VERBS or (first.endswith("s") and (first[:-1] in _VERBS or first[:-2] in _VERBS)):
+        return Form.COMMAND
+    return Form.PHRASE
+
+
+def _names(text: str, meant: list[str], form: Form) -> tuple[str, ...]:
+    names: list[str] = []
+    if form is Form.IDENTIFIER:
+        names.append(text.strip())
+    for match in _IDENTIFIER.finditer(text):
+        name = match.group()
+        if (
+            any(is_whole(term) for word in words(name) for term in identifier_terms(word))
+            or name != name.lower()
+        ):
+            names.append(name)
+    if 1 < len(meant) <= 4:
+        names.append("_".join(meant))
+    return tuple(dict.fromkeys(names))

@@ -1,0 +1,150 @@
+"""The JSON that scripts and agents rely on. Adding a key is fine; renaming one would be schema 2.
+
+Paths are relative to the repository's root and `/`-separated, whatever folder the command ran in.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from codesearch.types import FileOutline, Hit, IndexReport, LanguageInfo, SearchResult, Shown, Skipped, Status
+
+SCHEMA = 1
+Document = dict[str, Any]
+
+
+def to_json(document: Document) -> str:
+    """One line of ASCII: control characters, bidirectional marks and non-UTF-8 names come out escaped."""
+    return json.dumps(document, separators=(", ", ": ")).replace("\x7f", "\\u007f")  # DEL: json leaves it raw
+
+
+def search_document(result: SearchResult) -> Document:
+    """A search as one document; `hits` is empty when nothing was found."""
+    return {
+        "schema": SCHEMA,
+        "query": result.query,
+        "snapshot": asdict(result.snapshot),
+        "took_ms": round(float(result.took_ms), 1),
+        "hits": [hit_document(hit) for hit in result.hits],
+    }
+
+
+def hit_document(hit: Hit) -> Document:
+    """One hit; in `--jsonl` a line of its own. `snippet` is the text of the shown lines, joined by LF."""
+    return {
+        "rank": hit.rank,
+        "score": round(float(hit.score), 4),
+        "path": hit.path,
+        "start_line": hit.start_line,
+        "end_line": hit.end_line,
+        "symbol": hit.symbol,
+        "qualified_name": hit.qualified_name,
+        "kind": hit.kind.value,
+        "language": hit.language,
+        "signature": hit.signature,
+        "snippet": "\n".join(line.rstrip("\r\n") for line in hit.snippet.lines),
+        "commit": hit.commit,
+        "signals": {name: round(float(value), 4) for name, value in hit.signals.items()},
+    }
+
+
+def index_document(report: IndexReport) -> Document:
+    """What an index run did, with a reason for every skipped file."""
+    return {
+        "schema": SCHEMA,
+        "commit": report.commit,
+        "files": asdict(report.files),
+        "declarations": asdict(report.declarations),
+        "skipped": _skipped(report.skipped),
+        "seconds": round(float(report.seconds), 3),
+    }
+
+
+def status_document(status: Status) -> Document:
+    """The state of the index beside the state of the repository."""
+    return {
+        "schema": SCHEMA,
+        "commit": status.commit,
+        "ref": status.ref,
+        "dirty": status.dirty,
+        "index_commit": status.index_commit,
+        "behind": status.behind,
+        "files": status.files,
+        "declarations": status.declarations,
+        "chunks": status.chunks,
+        "skipped": _skipped(status.skipped),
+        "model": status.model,
+        "store_bytes": status.store_bytes,
+        "view_bytes": status.view_bytes,
+    }
+
+
+def outline_document(files: Sequence[FileOutline]) -> Document:
+    """Declarations per file in order of start; `parent` is an index into the same list, or null."""
+    return {
+        "schema": SCHEMA,
+        "files": [
+            {
+                "path": file.path,
+                "language": file.language,
+                "declarations": [
+                    {
+                        "symbol": declaration.symbol,
+                        "qualified_name": declaration.qualified_name,
+                        "kind": declaration.kind.value,
+                        "start_line": declaration.span.start_line,
+                        "end_line": declaration.span.end_line,
+                        "signature": declaration.signature,
+                        "parent": declaration.parent if declaration.parent >= 0 else None,
+                    }
+                    for declaration in file.declarations
+                ],
+            }
+            for file in files
+        ],
+    }
+
+
+def shown_document(shown: Shown) -> Document:
+    """One declaration or line range; `text` is its lines joined by LF."""
+    return {
+        "schema": SCHEMA,
+        "path": shown.path,
+        "start_line": shown.start_line,
+        "end_line": shown.end_line,
+        "symbol": shown.symbol,
+        "qualified_name": shown.qualified_name,
+        "kind": shown.kind.value,
+        "language": shown.language,
+        "signature": shown.signature,
+        "text": "\n".join(line.rstrip("\r\n") for line in shown.lines),
+    }
+
+
+def languages_document(languages: Sequence[LanguageInfo]) -> Document:
+    """Every language; `files` and `declarations` are null where nothing is indexed."""
+    return {
+        "schema": SCHEMA,
+        "languages": [
+            {
+                "name": language.name,
+                "extensions": list(language.extensions),
+                "kinds": [kind.value for kind in language.kinds],
+                "files": language.files,
+                "declarations": language.declarations,
+            }
+            for language in languages
+        ],
+    }
+
+
+def clean_document(freed_bytes: int) -> Document:
+    """What `clean` removed."""
+    return {"schema": SCHEMA, "freed_bytes": freed_bytes}
+
+
+def _skipped(skipped: Sequence[Skipped]) -> list[Document]:
+    return [{"path": each.path, "reason": each.reason.value} for each in skipped]

@@ -1,0 +1,303 @@
+"""Lays results out as lines for people. What a line looks like is decided here; whether it has colour is not.
+
+A layout is a sequence of `Line`s (spans of text with a role) and `Code` blocks. Everything in it is already
+safe to print. A hit is laid out as
+
+    src/upload.py:10-31  Uploader.retry  method  0.83
+       12: for attempt in range(self.attempts):
+       13-     if self.send(part):
+
+with `:` after the number of a line that matches and `-` after the others, as grep does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from codesearch.render.safe import sanitise, sanitise_code, shown_bytes, shown_path
+from codesearch.types import (
+    FileOutline,
+    Hit,
+    IndexReport,
+    LanguageInfo,
+    SearchResult,
+    Shown,
+    Skipped,
+    Snippet,
+    Status,
+)
+
+SNIPPET_LINES = 8  # enough to recognise a function; ten hits still fit on two screens
+SKIPPED_SHOWN = 5  # per reason; --json has all
+
+
+class Role(StrEnum):
+    """What a span of text is, so that a terminal can colour it."""
+
+    CITATION = "citation"
+    SYMBOL = "symbol"
+    KIND = "kind"
+    FAINT = "faint"
+    PLAIN = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of output, as spans of (text, role)."""
+
+    spans: tuple[tuple[str, Role], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Consecutive lines of a file, safe to print; `best` are the numbers of the lines that match."""
+
+    language: str
+    start_line: int
+    lines: tuple[str, ...]
+    best: frozenset[int] = frozenset()
+    marks: bool = True
+
+
+Layout = Iterable[Line | Code]
+
+
+def search_layout(
+    result: SearchResult,
+    *,
+    folder: str = "",
+    snippets: bool = True,
+    explain: bool = False,
+    whole: bool = False,
+) -> Iterator[Line | Code]:
+    """Hits, best first. `whole` keeps every line of a snippet, else the best `SNIPPET_LINES` are shown."""
+    for number, hit in enumerate(result.hits):
+        if number and (snippets or explain):
+            yield Line()
+        yield _hit_line(hit, folder)
+        if explain:
+            yield _signals_line(hit)
+        if snippets and hit.snippet.lines:
+            snippet = hit.snippet if whole else best_part(hit.snippet)
+            yield _code(hit.language, snippet.start_line, snippet.lines, snippet.best)
+
+
+def near_misses_layout(result: SearchResult, *, folder: str = "") -> Iterator[Line | Code]:
+    """What to say when nothing was found: that, and the nearest declarations."""
+    yield _plain(f"Nothing found for “{sanitise(result.query)}”.")
+    if result.near_misses:
+        yield _plain("Nearest, below the threshold:")
+    for hit in result.near_misses:
+        yield Line((("  ", Role.PLAIN), *_hit_line(hit, folder).spans))
+
+
+def best_part(snippet: Snippet, length: int = SNIPPET_LINES) -> Snippet:
+    """At most `length` lines of a snippet: those that hold most of its best lines, these in the middle."""
+    count = len(snippet.lines)
+    if count <= length:
+        return snippet
+    best = [
+        number - snippet.start_line for number in snippet.best if 0 <= number - snippet.start_line < count
+    ]
+    starts = range(count - length + 1)
+
+    def fitness(start: int) -> tuple[int, float, int]:
+        inside = [line for line in best if start <= line < start + length]
+        off_centre = abs(min(inside) + max(inside) - 2 * start - length + 1) if inside else 0
+        return len(inside), -off_centre, -start
+
+    start = max(starts, key=fitness)
+    first = snippet.start_line + start
+    return Snippet(
+        first,
+        snippet.lines[start : start + length],
+        frozenset(number for number in snippet.best if first <= number < first + length),
+    )
+
+
+def vimgrep_line(hit: Hit, *, folder: str = "") -> str:
+    """`path:line:col:text` of the line that names the hit's symbol, else of its first line.
+
+    `col` counts bytes from 1, as vim does.
+    """
+    symbol = re.compile(rf"(?<!\w){re.escape(hit.symbol)}(?!\w)") if hit.symbol else None
+    number, column, text = hit.start_line, 1, hit.signature.split("\n", 1)[0]
+    for offset, line in enumerate(hit.snippet.lines):
+        if named := symbol and symbol.search(line):
+            number, text = hit.snippet.start_line + offset, line
+            column = len(line[: named.start()].encode(errors="surrogateescape")) + 1
+            break
+        if hit.snippet.start_line + offset == hit.start_line:
+            text = line
+            column = len(line) - len(line.lstrip()) + 1
+    return f"{shown_path(hit.path, folder)}:{number}:{column}:{sanitise_code(text)}"
+
+
+def file_list(hits: Sequence[Hit], *, folder: str = "") -> list[str]:
+    """Files that have hits, that of the best hit first, each once."""
+    return list(dict.fromkeys(shown_path(hit.path, folder) for hit in hits))
+
+
+def show_layout(shown: Shown, *, folder: str = "") -> Iterator[Line | Code]:
+    """A declaration or a line range, with its citation and line numbers."""
+    yield _citation_line(shown, folder)
+    yield _code(shown.language, shown.start_line, shown.lines, marks=False)
+
+
+def outline_layout(files: Sequence[FileOutline], *, folder: str = "") -> Iterator[Line | Code]:
+    """Declarations per file, indented by nesting, with their lines."""
+    for number, file in enumerate(files):
+        if number:
+            yield Line()
+        yield Line(
+            (
+                (shown_path(file.path, folder), Role.CITATION),
+                (f"  {sanitise(file.language) or 'unknown language'}", Role.FAINT),
+            )
+        )
+        if not file.declarations:
+            yield Line((("  no declarations", Role.FAINT),))
+        depths: list[int] = []
+        for declaration in file.declarations:
+            depths.append(depths[declaration.parent] + 1 if declaration.parent >= 0 else 0)
+            span = f"{declaration.span.start_line}-{declaration.span.end_line}"
+            yield Line(
+                (
+                    (f"  {span:>11}  {'  ' * depths[-1]}", Role.FAINT),
+                    (f"{declaration.kind.value} ", Role.KIND),
+                    (sanitise(declaration.symbol), Role.SYMBOL),
+                )
+            )
+
+
+def index_layout(report: IndexReport, *, folder: str = "") -> Iterator[Line | Code]:
+    """What an index run did, in three lines, then what it skipped."""
+    files, declarations = report.files, report.declarations
+    commit = report.commit[:12] if report.commit else "no commit yet"
+    yield _plain(f"Indexed {commit} in {report.seconds:.1f} s")
+    yield _field("files", f"{files.total:,} ({files.parsed:,} parsed, {files.reused:,} reused)")
+    yield _field(
+        "declarations",
+        f"{declarations.total:,} ({declarations.embedded:,} embedded, {declarations.reused:,} reused, "
+        f"{declarations.moved:,} moved, {declarations.removed:,} removed)",
+    )
+    yield from _skipped_lines(report.skipped, folder=folder)
+
+
+def status_layout(status: Status, *, folder: str = "") -> Iterator[Line | Code]:
+    """The repository's state, the index's state, and what is not indexed."""
+    head = "no commit yet" if status.commit is None else status.commit[:12]
+    if status.ref:
+        head += f" ({sanitise(status.ref)})"
+    yield _field("commit", head + (", uncommitted changes" if status.dirty else ""))
+    yield _field("index", _index_state(status))
+    for path in status.stale_files[:SKIPPED_SHOWN]:
+        yield Line((("                ", Role.PLAIN), (shown_path(path, folder), Role.CITATION)))
+    if len(status.stale_files) > SKIPPED_SHOWN:
+        yield _plain(f"                … and {len(status.stale_files) - SKIPPED_SHOWN:,} more")
+    yield _field("files", f"{status.files:,}")
+    yield _field("declarations", f"{status.declarations:,} in {status.chunks:,} chunks")
+    yield from _skipped_lines(status.skipped, folder=folder)
+    yield _field("model", sanitise(status.model))
+    yield _field("size", f"{shown_bytes(status.store_bytes)} store, {shown_bytes(status.view_bytes)} view")
+    yield _field("location", sanitise(status.location))
+
+
+def languages_layout(languages: Sequence[LanguageInfo]) -> Iterator[Line | Code]:
+    """A table of languages: name, files and declarations here, extensions."""
+    width = max((len(sanitise(language.name)) for language in languages), default=0)
+    for language in languages:
+        here = "" if language.files is None else f"{language.files:,} files"
+        if language.declarations is not None:
+            here += f", {language.declarations:,} declarations"
+        yield Line(
+            (
+                (f"{sanitise(language.name):{width}}", Role.SYMBOL),
+                (f"  {sanitise(' '.join(language.extensions))}", Role.PLAIN),
+                (f"  {here}" if here else "", Role.FAINT),
+            )
+        )
+
+
+def clean_layout(freed_bytes: int) -> Iterator[Line | Code]:
+    """What `clean` removed."""
+    yield _plain(
+        f"Removed the index: {shown_bytes(freed_bytes)} freed." if freed_bytes else "Nothing to remove."
+    )
+
+
+# --- parts --------------------------------------------------------------------------------------------------
+
+
+def _plain(text: str) -> Line:
+    return Line(((text, Role.PLAIN),))
+
+
+def _field(name: str, value: str) -> Line:
+    return Line(((f"  {name:<12}  ", Role.FAINT), (value, Role.PLAIN)))
+
+
+def _citation_line(place: Hit | Shown, folder: str) -> Line:
+    citation = f"{shown_path(place.path, folder)}:{place.start_line}-{place.end_line}"
+    spans = [(citation, Role.CITATION)]
+    if name := place.qualified_name or place.symbol:
+        spans.append((f"  {sanitise(name)}", Role.SYMBOL))
+    return Line((*spans, (f"  {place.kind.value}", Role.KIND)))
+
+
+def _hit_line(hit: Hit, folder: str) -> Line:
+    return Line((*_citation_line(hit, folder).spans, (f"  {hit.score:.2f}", Role.FAINT)))
+
+
+def _signals_line(hit: Hit) -> Line:
+    strongest_first = sorted(hit.signals.items(), key=lambda signal: -abs(signal[1]))
+    signals = "  ".join(f"{sanitise(name)} {value:+.3f}" for name, value in strongest_first)
+    return Line(((f"      {signals or 'no signals'}", Role.FAINT),))
+
+
+def _code(
+    language: str, start: int, lines: Sequence[str], best: frozenset[int] = frozenset(), *, marks: bool = True
+) -> Code:
+    return Code(language, start, tuple(sanitise_code(line) for line in lines), best, marks)
+
+
+def _index_state(status: Status) -> str:
+    if not status.chunks and status.index_commit is None:
+        return "none yet; the first search makes one"
+    made_at = status.index_commit[:12] if status.index_commit else "before the first commit"
+    if status.behind is None and status.index_commit != status.commit:
+        state = f"made at {made_at}, which is not an ancestor of this commit"
+    elif status.behind:
+        state = f"made at {made_at}, {_count(status.behind, 'commit')} behind"
+    else:
+        state = f"at {made_at}"
+    stale = len(status.stale_files)
+    return (
+        f"{state}; {_count(stale, 'changed file')} read anew at each search"
+        if stale
+        else f"{state}; up to date"
+    )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _skipped_lines(skipped: Sequence[Skipped], *, folder: str = "") -> Iterator[Line]:
+    if not skipped:
+        return
+    reasons = Counter(each.reason for each in skipped)
+    yield _field("skipped", ", ".join(f"{count:,} {reason.value}" for reason, count in reasons.most_common()))
+    for reason, count in reasons.most_common():
+        paths = [shown_path(each.path, folder) for each in skipped if each.reason is reason]
+        for path in paths[:SKIPPED_SHOWN]:
+            yield Line(
+                (("                ", Role.PLAIN), (path, Role.CITATION), (f"  {reason.value}", Role.FAINT))
+            )
+        if count > SKIPPED_SHOWN:
+            more = f"                … and {count - SKIPPED_SHOWN:,} more {reason.value}; --json lists all"
+            yield Line(((more, Role.FAINT),))

@@ -1,0 +1,243 @@
+"""The repository as the rest of codesearch sees it: one value that opens quickly and answers on demand."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from codesearch.errors import RepositoryError
+from codesearch.repository import blobs, changes, files, snapshots
+from codesearch.repository.changes import Changes
+from codesearch.repository.commands import Git
+from codesearch.repository.discovery import OID, Location, locate
+from codesearch.types import Snapshot
+
+_NO_COMMIT_HINT = "Name a branch, a tag or a commit; `git log --oneline` lists commits."
+
+
+@dataclass(frozen=True, slots=True)
+class CommitInfo:
+    """Who made a commit, when, and the first line of its message: text from the repository, not sanitised."""
+
+    id: str
+    author: str
+    authored: datetime
+    summary: str
+
+
+class Repository:
+    """A git repository, or a plain folder (`is_git` false), opened without starting a process.
+
+    `root` is the real path of the work tree; of a bare repository it is the git directory and there are no
+    files to read, so that its snapshot is HEAD's tree. Threads may share it.
+    """
+
+    def __init__(self, location: Location, index_file: Path | None = None) -> None:
+        self._location = location
+        self._own_index = index_file
+        self._git = Git(location, None if index_file is None else str(index_file))
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str] = ".", *, index_file: str | None = None) -> Repository:
+        """The repository around a folder, else the folder itself. RepositoryError if there is no such folder.
+
+        `index_file` is the index to read instead of the repository's: a pre-commit hook passes its
+        GIT_INDEX_FILE, because `git commit -a` keeps what it commits in another file. A relative one
+        starts at the root, as in git.
+        """
+        location = locate(path)
+        return cls(location, None if index_file is None else location.root / index_file)
+
+    @property
+    def root(self) -> Path:
+        """Real path of the work tree, of a bare repository, or of the plain folder."""
+        return self._location.root
+
+    @property
+    def git_dir(self) -> Path | None:
+        """The worktree's own git directory; None without git."""
+        return self._location.git_dir
+
+    @property
+    def common_dir(self) -> Path | None:
+        """The git directory that all worktrees of a clone share; None without git."""
+        return self._location.common_dir
+
+    @property
+    def is_git(self) -> bool:
+        """Whether git knows this folder."""
+        return self._location.git_dir is not None
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether there is no work tree."""
+        return self._location.is_bare
+
+    @property
+    def object_format(self) -> str:
+        """The hash that names blobs: sha1 or sha256."""
+        return self._location.object_format
+
+    @property
+    def worktree_key(self) -> str:
+        """A short name for this worktree, unique within the clone and stable while it is not moved.
+
+        A name alone would not do: a `.git` file that came with someone's archive may point to any clone.
+        """
+        git_dir = self._location.git_dir
+        if git_dir is None or git_dir in (self.root, self.root / ".git"):
+            return "main"
+        return _key_of(self.root, git_dir.name, digits=8)
+
+    def index_home(self, override: Path | None = None) -> Path:
+        """The folder for this clone's index; it need not exist yet.
+
+        `<common dir>/codesearch`, or a folder in the user's cache for a plain folder and for a git directory
+        that cannot be written; below `override`, if given, a folder keyed by the clone's real path. A symlink
+        in the git directory is refused: it could have come with the repository.
+        """
+        common_dir = self._location.common_dir
+        subject = common_dir or self.root
+        name = _key_of(subject, subject.parent.name if subject.name == ".git" else subject.name, digits=16)
+        if override is not None:
+            return override / name
+        if common_dir is not None:
+            home = common_dir / "codesearch"
+            if home.is_symlink():
+                raise RepositoryError(
+                    f"{home} is a symbolic link.", hint="Remove it, or set CODESEARCH_HOME."
+                )
+            if os.access(home if home.is_dir() else common_dir, os.W_OK | os.X_OK):
+                return home
+        import platformdirs  # imported here: most repositories never need it
+
+        return Path(platformdirs.user_cache_dir("codesearch", appauthor=False)) / name
+
+    def run_git(self, args: Sequence[str], *, stdin: bytes = b"", ok: Container[int] = (0,)) -> bytes:
+        """What a git command prints, run at the root so that no repository setting can execute anything.
+
+        Pathspecs are literal. An exit status outside `ok` is a RepositoryError. What a caller takes from
+        users must stand behind `--end-of-options` or `--`.
+        """
+        self._require_git()
+        return self._git.run(args, stdin=stdin, ok=ok)
+
+    def head(self) -> tuple[str | None, str | None]:
+        """HEAD's commit (None before the first one) and short branch name (None when detached)."""
+        return changes.ask_head(self._git, self._location) if self.is_git else (None, None)
+
+    def snapshot(self, *, staged: bool = False, at: str | None = None) -> Snapshot:
+        """The files of the work tree, of the index (`staged`) or of a revision's tree (`at`).
+
+        Of the work tree, files that git finds equal to the index have its object id: with line-end conversion
+        that is not the hash of the bytes on disk. All others (edited, untracked, in conflict, hidden from
+        git) have none; deleted ones, those outside a sparse checkout and nested repositories are left out.
+        `dirty` counts untracked files. A plain folder is listed as it is.
+        """
+        if staged or at is not None:
+            self._require_git()
+        if not self.is_git:
+            return snapshots.folder_snapshot(self._location)
+        if at is not None:
+            return snapshots.tree_snapshot(self._git, self.resolve(at), None)
+        if staged:
+            return snapshots.index_snapshot(self._git, self._location)
+        if self.is_bare:
+            commit, ref = self.head()
+            if commit is None:
+                return Snapshot(None, ref, False, ())
+            return snapshots.tree_snapshot(self._git, commit, ref)
+        return snapshots.worktree_snapshot(self._git, self._location, self._index_file())
+
+    def start_changes(self, since: str | None) -> Callable[[], Changes]:
+        """Asks git in the background which files may differ from commit `since` (None: from nothing at all).
+
+        Returns at once; the returned function waits for the answer, and is to be called exactly once. A file
+        that enters a sparse checkout is not reported: git sees no change in it.
+        """
+        return changes.start_changes(self._git, self._location, since)
+
+    def read_file(self, path: str, max_bytes: int | None = None) -> bytes:
+        """A work-tree file's bytes as they are on disk.
+
+        Symlinks are not followed in any component. Raises RepositoryError for a path that does not stay below
+        the root, and OSError otherwise: FileNotFoundError, PermissionError, IsADirectoryError,
+        NotADirectoryError or errno ELOOP (a component is a file or a symlink), EINVAL (a FIFO, socket or
+        device), EFBIG (longer than `max_bytes`; then nothing is read).
+        """
+        return files.read_inside(self.root, path, max_bytes)
+
+    def read_blobs(
+        self, oids: Iterable[str], max_bytes: int | None = None
+    ) -> Iterator[tuple[str, bytes | None]]:
+        """Blobs by id, in the order asked; None for what is no blob here or is longer than `max_bytes`.
+
+        Contents are as stored, without filters. Two git processes serve all of them.
+        """
+        self._require_git()
+        return blobs.read_blobs(self._git, oids, max_bytes)
+
+    def blob_id(self, content: bytes) -> str:
+        """The object id that git gives to these bytes without filters, in this repository's hash."""
+        return blobs.blob_id(content, self._location.object_format)
+
+    def resolve(self, revision: str) -> str:
+        """The id of the commit that a revision names; RepositoryError if it names none."""
+        self._require_git()
+        unknown = RepositoryError(f"unknown revision '{revision}'", hint=_NO_COMMIT_HINT)
+        # git refuses such names for branches and tags; here they could only be options.
+        if not revision or revision.startswith("-") or "\0" in revision:
+            raise unknown
+        args = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+        commit = self._git.run(args, ok=(0, 1, 128)).decode("utf-8", "replace").strip()
+        if not OID.fullmatch(commit):
+            self._git.run(("rev-parse", "--git-dir"))  # raises if git refuses the repository as a whole
+            raise unknown
+        return commit
+
+    def commits_behind(self, commit: str) -> int | None:
+        """How many commits lead from `commit` to HEAD; None unless HEAD descends from it."""
+        if not self.is_git or not OID.fullmatch(commit):
+            return None
+        args = ("rev-list", "--count", "--left-right", "--end-of-options", f"{commit}...HEAD", "--")
+        counts = self._git.run(args, ok=(0, 128)).split()
+        return int(counts[1]) if len(counts) == 2 and counts[0] == b"0" else None
+
+    def commit_info(self, revision: str) -> CommitInfo:
+        """Author, time and summary of a commit. Not for the query path: it imports GitPython (0.1 s)."""
+        commit = self.resolve(revision)  # also git's own check of who owns the repository
+        if self._location.object_format != "sha1":
+            raise RepositoryError(
+                "Commit details need a SHA-1 repository.", hint="GitPython reads no SHA-256 ids."
+            )
+        import git
+
+        # The common directory: an object store is all that is asked, and GitPython knows no linked worktrees.
+        store = str(self._location.common_dir)
+        with self._git.inherited_variables_hidden(), git.Repo(store) as repo:
+            repo.git.update_environment(**self._git.environment(), GIT_DIR=store)
+            found = repo.commit(commit)
+            return CommitInfo(commit, found.author.name or "", found.authored_datetime, str(found.summary))
+
+    def _index_file(self) -> Path:
+        if self._own_index is not None:
+            return self._own_index
+        assert self._location.git_dir is not None
+        return self._location.git_dir / "index"
+
+    def _require_git(self) -> None:
+        if not self.is_git:
+            raise RepositoryError(
+                f"{self.root} is no git repository.", hint="Run `git init`, or leave revisions out."
+            )
+
+
+def _key_of(path: Path, name: str, digits: int) -> str:
+    """A readable name made unique by a path's hash, fit for a file name."""
+    digest = hashlib.sha1(os.fsencode(path), usedforsecurity=False).hexdigest()[:digits]
+    return f"{re.sub(r'[^A-Za-z0-9._-]+', '-', name)[:40].strip('.-') or 'folder'}-{digest}"

@@ -1,0 +1,193 @@
+"""One function for each way to find candidates: by words, by meaning, by name. Scores every document of a corpus.
+
+Scores are absolute: 1 is the most that a document could reach, so that they can be compared between queries and
+nothing looks perfect for want of better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codesearch.queries import Query, QueryTerm
+from codesearch.view.corpus import Corpus
+from codesearch.view.segment import FIELDS, name_hash, term_hash
+
+# BM25F: how much an occurrence counts in each of FIELDS (symbol, parents, signature, doc, body) …
+FIELD_WEIGHTS = np.array([4.0, 1.0, 1.0, 1.5, 1.0])
+# … and how strongly a field's length is held against it (0: not at all).
+FIELD_LENGTH = np.array([0.5, 0.3, 0.5, 0.6, 0.7])
+K1 = 1.2  # of BM25: how soon repeating a term stops helping; the textbook value
+PATH_WEIGHT = 0.5  # of words in the path, beside words in the text
+PATH_LENGTH = 0.5
+DENSE_PATH_WEIGHT = 0.3  # of the path's vector, beside the text's
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
+_SHORTEST_TYPO = 5  # below that, one wrong letter makes another word
+NEAR_WEIGHT = 0.7  # of a near word, against the word itself
+_ENDINGS = ("s", "es", "ed", "d", "ing", "er", "r", "or", "ion", "ions", "al", "ly")
+
+
+@dataclass(frozen=True, eq=False)
+class Lexical:
+    """Keyword scores per document, and the rarity of each query term (0 where it does not occur)."""
+
+    scores: NDArray[np.float64]
+    terms: tuple[QueryTerm, ...]
+    rarity: NDArray[np.float64]
+
+    @property
+    def any_known(self) -> bool:
+        """Whether at least one word of the query, or a near one, occurs at all."""
+        return bool((self.rarity > 0).any())
+
+
+def search_words(corpus: Corpus, query: Query) -> Lexical:
+    """BM25 over weighted fields (Robertson, Zaragoza, Taylor 2004), and over path words; 1 at most."""
+    count = max(len(corpus), 1)
+    norms = _field_norms(corpus)
+    chunk_scores = np.zeros(len(corpus.chunks))
+    file_scores = np.zeros(corpus.file_count)
+    possible = 0.0
+    rarities = []
+    terms = _with_near_words(corpus, query.terms)
+    optional = [term for term in query.compounds if corpus.has_term(term.term)]
+    for index, wanted in enumerate([*terms, *optional]):
+        chunks, fields, counts = corpus.find_term(wanted.term)
+        files = corpus.find_path_term(wanted.term)
+        shown = 0
+        if len(chunks):
+            starts = np.flatnonzero(np.diff(chunks, prepend=-1))
+            each = chunks[starts]
+            shown = int(corpus.times_shown[each].sum())
+        rarity = float(np.log1p((count - shown + 0.5) / (shown + 0.5)))
+        if shown:
+            weighted = np.add.reduceat(counts * FIELD_WEIGHTS[fields] / norms(chunks, fields), starts)
+            chunk_scores[each] += wanted.weight * rarity * weighted / (K1 + weighted)
+        if len(files):
+            length = 1 - PATH_LENGTH + PATH_LENGTH * corpus.path_lengths[files] / corpus.path_average
+            total = corpus.alive_files.sum()
+            path_rarity = float(np.log1p((total - len(files) + 0.5) / (len(files) + 0.5)))
+            file_scores[files] += wanted.weight * path_rarity / (1 + K1 * length)
+        if index < len(terms):
+            possible += rarity
+        rarities.append(rarity * wanted.weight if shown or len(files) else 0.0)
+    scores = chunk_scores[corpus.chunk_of] + PATH_WEIGHT * file_scores[corpus.file_of]
+    return Lexical(scores / max(possible, 1e-9), (*terms, *optional), np.array(rarities))
+
+
+def _field_norms(corpus: Corpus):  # noqa: ANN202 - a closure over arrays that are made once
+    lengths = corpus.chunks["lengths"]
+    scale = FIELD_LENGTH / corpus.average_lengths
+
+    def norms(chunks: NDArray[np.int64], fields: NDArray[np.uint8]) -> NDArray[np.float64]:
+        length: NDArray[np.float64] = 1 - FIELD_LENGTH[fields] + scale[fields] * lengths[chunks, fields]
+        return length
+
+    return norms
+
+
+def search_meaning(corpus: Corpus, vector: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Cosine of the query with each document's text, and with its path's words."""
+    text = corpus.chunk_similarities(vector).astype(np.float64)[corpus.chunk_of]
+    path = corpus.path_similarities(vector).astype(np.float64)[corpus.file_of]
+    return (text + DENSE_PATH_WEIGHT * path) / (1 + DENSE_PATH_WEIGHT)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedDeclaration:
+    """A declaration whose symbol was asked for: its segment, its index there, how exactly it matches (0 to 1)."""
+
+    segment: int
+    declaration: int
+    exactness: float
+
+
+def search_names(corpus: Corpus, query: Query) -> list[NamedDeclaration]:
+    """Declarations that are named in the query, in any spelling; the same spelling is the most exact."""
+    found: dict[tuple[int, int], float] = {}
+    for name in query.names:
+        last = name
+        for separator in ("::", "->", "#", "."):
+            last = last.rsplit(separator, 1)[-1]
+        wanted = np.uint64(name_hash(last))
+        for index, segment in enumerate(corpus.segments):
+            hashes, order = segment.by_name
+            start, end = np.searchsorted(hashes, wanted), np.searchsorted(hashes, wanted, side="right")
+            for declaration in order[start:end].tolist():
+                row = segment.declarations[declaration]
+                if int(row["chunk"]) < 0:
+                    continue
+                symbol = segment.strings[int(row["symbol"])]
+                exactness = 1.0 if symbol == last else 0.8
+                if last != name and name_hash(name) != name_hash(
+                    segment.strings[int(row["qualified"])][-len(name) :]
+                ):
+                    exactness -= 0.4  # the right name in another place
+                key = (index, declaration)
+                found[key] = max(found.get(key, 0.0), exactness)
+    return [NamedDeclaration(segment, at, exactness) for (segment, at), exactness in found.items()]
+
+
+def _with_near_words(corpus: Corpus, terms: Sequence[QueryTerm]) -> list[QueryTerm]:
+    """The terms, each that occurs nowhere replaced by its nearest words that do."""
+    result: list[QueryTerm] = []
+    for wanted in terms:
+        result.append(wanted)
+        if corpus.has_term(wanted.term) or wanted.term.startswith("="):
+            continue
+        near = [form for form in _inflections(wanted.term) if corpus.has_term(form)]
+        if not near and len(wanted.term) >= _SHORTEST_TYPO:
+            near = _known_typos(corpus, wanted.term)
+        if near:
+            result.pop()
+            result.extend(QueryTerm(term, NEAR_WEIGHT * wanted.weight) for term in near[:3])
+    return result
+
+
+def _inflections(word: str) -> Iterator[str]:
+    """Other forms of an English word that may occur: plural, participle, agent, doubled and dropped letters."""
+    stems = {word}
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            stem = word[: -len(ending)]
+            stems.update((stem, stem + "e"))
+            if stem.endswith("i"):
+                stems.add(stem[:-1] + "y")
+            if len(stem) > 3 and stem[-1] == stem[-2]:
+                stems.add(stem[:-1])
+    for stem in sorted(stems, key=lambda stem: (-len(stem), stem)):
+        if stem != word:
+            yield stem
+        for ending in _ENDINGS:
+            yield stem + ending
+        if stem.endswith("y"):
+            yield stem[:-1] + "ies"
+        if stem.endswith("e"):
+            yield stem[:-1] + "ing"
+
+
+def _known_typos(corpus: Corpus, word: str) -> list[str]:
+    """Words of the corpus that are one insertion, deletion, replacement or swap away, found by hashing them all."""
+    splits = [(word[:at], word[at:]) for at in range(len(word) + 1)]
+    edits = {head + tail[1:] for head, tail in splits if tail}
+    edits.update(head + tail[1] + tail[0] + tail[2:] for head, tail in splits if len(tail) > 1)
+    edits.update(head + letter + tail[1:] for head, tail in splits if tail for letter in _LETTERS)
+    edits.update(head + letter + tail for head, tail in splits for letter in _LETTERS)
+    edits.discard(word)
+    candidates = sorted(edits)
+    hashes = np.array([term_hash(edit) for edit in candidates], np.uint64)
+    present = np.zeros(len(candidates), bool)
+    for segment in corpus.segments:
+        if len(segment.term_hashes):
+            at = np.minimum(np.searchsorted(segment.term_hashes, hashes), len(segment.term_hashes) - 1)
+            present |= segment.term_hashes[at] == hashes
+    return [
+        candidates[index] for index in np.flatnonzero(present).tolist() if corpus.has_term(candidates[index])
+    ]
+
+
+assert len(FIELD_WEIGHTS) == len(FIELD_LENGTH) == len(FIELDS)

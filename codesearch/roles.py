@@ -1,0 +1,44 @@
+"""What a path says about the role of a file: test, example, vendored, generated, documentation. Pure."""
+
+from __future__ import annotations
+
+import re
+from enum import IntFlag
+
+
+class Role(IntFlag):
+    """Bits, because a vendored file may be a test as well."""
+
+    NONE = 0
+    TEST = 1
+    EXAMPLE = 2
+    VENDORED = 4
+    GENERATED = 8
+    DOCS = 16
+
+
+# Directory and file-name conventions that hold over ecosystems, each as whole path words.
+_PATTERNS = (
+    (
+        Role.TEST,
+        r"(^|/)(tests?|testing|spec|specs|__tests__|testdata|test_data|e2e|fixtures|mocks?|__mocks__)(/|$)"
+        r"|(^|/)(test_[^/]*|conftest\.[^/]*|[^/]*[_.-](tests?|spec)\.[^/]+|[^/]*Tests?\.(java|kt|scala|cs|swift|php))$",
+    ),
+    (Role.EXAMPLE, r"(^|/)(examples?|samples?|demos?|benchmarks?|bench|tutorials?|playground|scratch)(/|$)"),
+    (Role.VENDORED, r"(^|/)(vendor|vendored|_vendor|third[_-]party|node_modules|external|extern|deps)(/|$)"),
+    (
+        Role.GENERATED,
+        r"(^|/)(generated|gen|dist|build|out)(/|$)|[._-](generated|gen|pb|pb2|pb2_grpc|g)\.[a-z]+$|_string\.go$",
+    ),
+    (Role.DOCS, r"(^|/)(docs?|documentation|man|website)(/|$)|\.(md|markdown|rst|adoc|txt)$"),
+)
+_COMPILED = tuple((role, re.compile(pattern, re.IGNORECASE)) for role, pattern in _PATTERNS)
+
+
+def role_of(path: str) -> Role:
+    """The roles that a `/`-separated path suggests."""
+    role = Role.NONE
+    for candidate, pattern in _COMPILED:
+        if pattern.search(path):
+            role |= candidate
+    return role

@@ -1,0 +1,401 @@
+"""The searching pipeline: query → candidates (words, meaning, names) → fuse → signals → verified hits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatch
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codesearch.fusion import fuse
+from codesearch.queries import Query, understand
+from codesearch.retrieval import Lexical, search_meaning, search_names, search_words
+from codesearch.roles import Role
+from codesearch.signals import CROWDING, exact_name, file_evidence, role_demotion
+from codesearch.terms import identifier_terms, words
+from codesearch.types import Embedder, Filters, Hit, Kind, Snippet
+from codesearch.view.corpus import Corpus
+from codesearch.view.segment import KINDS, OWN, Segment, kind_code, name_hash
+
+_CANDIDATES = 400  # documents that signals look at; the rest is too far behind to come back
+_NEAR_MISSES = 3
+_SNIPPET_LINES = 8
+ReadContent = Callable[[str, str], bytes | None]  # path, blob id → content, None when it is not that blob
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A document that may become a hit, and the declaration to cite when that is not the chunk's own."""
+
+    document: int
+    score: float
+    declaration: int  # index within its segment, or -1: cite the chunk
+    signals: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Hits, best first, or the nearest misses when nothing fits."""
+
+    hits: tuple[Hit, ...]
+    near_misses: tuple[Hit, ...]
+    terms: tuple[str, ...]
+
+
+class Searcher:
+    """Answers queries from one corpus."""
+
+    def __init__(self, corpus: Corpus, embedder: Embedder, read: ReadContent, commit: str | None) -> None:
+        self._corpus = corpus
+        self._embedder = embedder
+        self._read = read
+        self._commit = commit
+
+    def search(
+        self, text: str, *, limit: int = 10, filters: Filters = Filters(), min_score: float = 0.0
+    ) -> Answer:
+        """The best `limit` hits; none when no word of the query, nor one near it, occurs anywhere."""
+        query = understand(text)
+        if query.is_empty or not len(self._corpus):
+            return Answer((), (), ())
+        lexical = search_words(self._corpus, query)
+        known = tuple(
+            term.term for term, rarity in zip(lexical.terms, lexical.rarity, strict=True) if rarity > 0
+        )
+        admitted, targets = self._admitted(filters)
+        candidates = self._rank(query, lexical, admitted, targets)
+        if lexical.any_known:
+            hits = self._hits(candidates, query, limit, known, min_score)
+            if hits:
+                return Answer(hits, (), known)
+        misses = self._hits(candidates, query, _NEAR_MISSES, known, -1.0)
+        return Answer((), misses, known)
+
+    # --- filters ---------------------------------------------------------------------------------------------
+
+    def _admitted(self, filters: Filters) -> tuple[NDArray[np.bool_], NDArray[np.bool_] | None]:
+        """Which documents may be hits, and, when only some declarations may, which (per declaration)."""
+        corpus = self._corpus
+        files = corpus.alive_files.copy()
+        if filters.languages:
+            for index in np.flatnonzero(files).tolist():
+                placed = corpus.unit_of_file(index)
+                files[index] = placed is not None and placed[0].language_of(placed[1]) in filters.languages
+        if filters.paths or filters.globs:
+            for index in np.flatnonzero(files).tolist():
+                files[index] = _path_fits(corpus.path(index), filters)
+        for wanted, role in ((filters.tests, Role.TEST), (filters.docs, Role.DOCS)):
+            if wanted is not None:
+                files &= ((corpus.roles & int(role)) != 0) == wanted
+        documents = files[corpus.file_of]
+        if not filters.kinds and not filters.symbols:
+            return documents, None
+        chunks, targets = [], []
+        codes = [kind_code(kind) for kind in filters.kinds]
+        names = np.array([name_hash(symbol) for symbol in filters.symbols], np.uint64)
+        for segment in corpus.segments:
+            declared = np.ones(len(segment.declarations), bool)
+            fits = np.ones(len(segment.chunks), bool)
+            if codes:
+                declared &= np.isin(segment.declarations["kind"], codes)
+                fits &= np.isin(segment.chunks["kind"], codes)
+            if len(names):
+                declared &= np.isin(segment.declarations["name_hash"], names)
+                fits &= False
+            shown = declared & (segment.declarations["chunk"] >= 0)
+            fits[_chunks_of(segment, np.flatnonzero(shown))] = True
+            chunks.append(fits)
+            targets.append(declared)
+        return documents & np.concatenate(chunks)[corpus.chunk_of], np.concatenate(targets)
+
+    # --- ranking ---------------------------------------------------------------------------------------------
+
+    def _rank(
+        self,
+        query: Query,
+        lexical: Lexical,
+        admitted: NDArray[np.bool_],
+        targets: NDArray[np.bool_] | None,
+    ) -> list[_Candidate]:
+        corpus = self._corpus
+        meaning = search_meaning(corpus, self._embedder.embed_query(query.text))
+        fused = fuse(lexical.scores, meaning, query.form)
+        exactness, named = self._named(query)
+        base = np.where(admitted, fused + exact_name(exactness), -np.inf)
+        chosen = _best(base, _CANDIDATES)
+        scores = base[chosen]
+        roles = corpus.roles[corpus.file_of[chosen]]
+        parts = {
+            "keywords": lexical.scores[chosen],
+            "meaning": meaning[chosen],
+            "fused": fused[chosen],
+            "exact_name": exact_name(exactness[chosen]),
+            "file": file_evidence(scores, corpus.file_of[chosen]),
+        }
+        scores = scores + parts["file"]
+        parts["role"] = role_demotion(scores, roles, query)
+        scores = scores + parts["role"]
+        candidates = []
+        for at, document in enumerate(chosen.tolist()):
+            chunk = int(corpus.chunk_of[document])
+            target = self._cited(chunk, named.get(document), targets, query)
+            signals = {name: round(float(values[at]), 4) for name, values in parts.items() if values[at]}
+            candidates.append(_Candidate(document, float(scores[at]), target, signals))
+        return self._ordered(candidates, query)
+
+    def _named(self, query: Query) -> tuple[NDArray[np.float64], dict[int, int]]:
+        """How exactly each document defines an asked symbol, and the declaration (within its segment) it defines."""
+        corpus = self._corpus
+        exactness = np.zeros(len(corpus))
+        named: dict[int, int] = {}
+        found = search_names(corpus, query)
+        if not found:
+            return exactness, named
+        by_chunk: dict[int, tuple[float, int]] = {}
+        for match in found:
+            segment = corpus.segments[match.segment]
+            chunk = int(_chunks_of(segment, np.array([match.declaration]))[0]) + int(
+                corpus.chunk_bases[match.segment]
+            )
+            strength = match.exactness * (1.0 if segment.declarations["own"][match.declaration] else 0.6)
+            if strength > by_chunk.get(chunk, (0.0, 0))[0]:
+                by_chunk[chunk] = strength, match.declaration
+        for document in np.flatnonzero(np.isin(corpus.chunk_of, list(by_chunk))).tolist():
+            exactness[document], named[document] = by_chunk[int(corpus.chunk_of[document])]
+        return exactness, named
+
+    def _cited(self, chunk: int, named: int | None, targets: NDArray[np.bool_] | None, query: Query) -> int:
+        """The declaration to cite for a chunk: the asked one, its own, or the admitted one that fits best; or -1."""
+        corpus = self._corpus
+        segment, local = corpus.segment_of_chunk(chunk)
+        row = segment.chunks[local]
+        unit = segment.units[int(segment.unit_of_chunk[local])]
+        first = int(unit["first_declaration"])
+        if int(row["flags"]) & OWN and int(row["declaration"]) >= 0:
+            return first + int(row["declaration"])
+        if named is not None:
+            return named
+        if targets is None:
+            return -1
+        base = int(corpus.declaration_bases[corpus.segments.index(segment)])
+        inside = [
+            index
+            for index in range(first, first + int(unit["declarations"]))
+            if targets[base + index]
+            and segment.declarations["chunk"][index] >= 0
+            and int(_chunks_of(segment, np.array([index]))[0]) == local
+        ]
+        wanted = {term.term for term in query.terms}
+        return max(
+            inside,
+            key=lambda index: len(wanted & _symbol_terms(segment, index)),
+            default=-1,
+        )
+
+    def _ordered(self, candidates: list[_Candidate], query: Query) -> list[_Candidate]:
+        """Best first; each further hit of a file is held back by the form of the query; ties by path and line."""
+        corpus = self._corpus
+        paths = {int(f): corpus.path(int(f)) for f in {corpus.file_of[c.document] for c in candidates}}
+
+        def place(candidate: _Candidate) -> tuple[str, int]:
+            chunk = int(corpus.chunk_of[candidate.document])
+            return paths[int(corpus.file_of[candidate.document])], int(corpus.chunks["first"][chunk])
+
+        ordered = sorted(candidates, key=lambda c: (-c.score, place(c)))
+        seen: dict[int, int] = {}
+        held = []
+        for candidate in ordered:
+            file = int(corpus.file_of[candidate.document])
+            kind = KINDS[int(corpus.chunks["kind"][corpus.chunk_of[candidate.document]])]
+            factor = CROWDING[query.form] ** seen.get(file, 0)
+            if kind is not Kind.FILE:
+                seen[file] = seen.get(file, 0) + 1
+            if factor != 1 and candidate.score > 0:
+                signals = {**candidate.signals, "crowding": round(candidate.score * (factor - 1), 4)}
+                candidate = replace(candidate, score=candidate.score * factor, signals=signals)
+            held.append(candidate)
+        return sorted(held, key=lambda c: (-c.score, place(c)))
+
+    # --- hits ------------------------------------------------------------------------------------------------
+
+    def _hits(
+        self,
+        candidates: Sequence[_Candidate],
+        query: Query,
+        limit: int,
+        known: Sequence[str],
+        min_score: float,
+    ) -> tuple[Hit, ...]:
+        hits: list[Hit] = []
+        for hit in self._verified(candidates, query, known):
+            if len(hits) == limit or hit.score <= 0 or hit.score < min_score:
+                if hit.score > 0 or min_score >= 0:
+                    break
+            if len(hits) < limit:
+                hits.append(replace(hit, rank=len(hits) + 1))
+        return tuple(hits)
+
+    def _verified(
+        self, candidates: Sequence[_Candidate], query: Query, known: Sequence[str]
+    ) -> Iterator[Hit]:
+        """Candidates as hits, each checked against the bytes that it cites; those that are not there are left out."""
+        corpus = self._corpus
+        shown: dict[int, list[tuple[int, int, bool]]] = {}
+        contents: dict[int, bytes | None] = {}
+        for candidate in candidates:
+            file = int(corpus.file_of[candidate.document])
+            segment, local = corpus.segment_of_chunk(int(corpus.chunk_of[candidate.document]))
+            row = segment.chunks[local]
+            if KINDS[int(row["kind"])] is Kind.FILE:
+                continue  # evidence for its parts; citing a whole file answers nothing
+            cited = segment.declarations[candidate.declaration] if candidate.declaration >= 0 else row
+            start, end = int(cited["start"]), int(cited["end"])
+            callable_ = KINDS[int(cited["kind"])].is_callable
+            if any(
+                (start, end) == (a, b) or (whole and callable_ and a <= start and end <= b)
+                for a, b, whole in shown.get(file, ())
+            ):
+                continue  # the same declaration through another of its parts, or one inside a function shown
+            if file not in contents:
+                contents[file] = self._content(file)
+            content = contents[file]
+            if content is None:
+                continue
+            shown.setdefault(file, []).append((start, end, callable_))
+            yield self._hit(candidate, file, segment, local, content, known)
+
+    def _content(self, file: int) -> bytes | None:
+        placed = self._corpus.unit_of_file(file)
+        if placed is None:
+            return None
+        segment, unit = placed
+        blob = segment.units["blob"][unit].tobytes()
+        return self._read(self._corpus.path(file), (blob if any(blob[20:]) else blob[:20]).hex())
+
+    def _hit(
+        self,
+        candidate: _Candidate,
+        file: int,
+        segment: Segment,
+        local: int,
+        content: bytes,
+        known: Sequence[str],
+    ) -> Hit:
+        row = segment.chunks[local]
+        unit = int(segment.unit_of_chunk[local])
+        inside = int(row["declaration"])
+        owner = candidate.declaration
+        if owner < 0 and inside >= 0:
+            owner = int(segment.units["first_declaration"][unit]) + inside
+        cited = segment.declarations[candidate.declaration] if candidate.declaration >= 0 else row
+        first, last = int(cited["first"]), int(cited["last"])
+        lines = content.decode("utf-8", "replace").split("\n")
+        if candidate.declaration < 0:
+            first, last = _without_blank_edges(lines, first, last)
+        part = None
+        if candidate.declaration >= 0 and int(row["parts"]) > 1:
+            part = int(row["first"]), int(row["last"])
+        names = (
+            [
+                segment.strings[int(segment.declarations[owner][c])]
+                for c in ("symbol", "qualified", "signature")
+            ]
+            if owner >= 0
+            else ["", "", ""]
+        )
+        return Hit(
+            rank=0,
+            score=round(candidate.score, 4),
+            path=self._corpus.path(file),
+            start_line=first,
+            end_line=last,
+            symbol=names[0],
+            qualified_name=names[1],
+            kind=KINDS[int(cited["kind"])],
+            language=segment.language_of(unit),
+            signature=names[2],
+            snippet=make_snippet(lines, first, last, known, part),
+            commit=self._commit,
+            signals=candidate.signals,
+        )
+
+
+def make_snippet(
+    lines: Sequence[str], first: int, last: int, terms: Sequence[str], part: tuple[int, int] | None = None
+) -> Snippet:
+    """At most a few lines of a span: around the ones that share most terms with the query, else its beginning."""
+    wanted = set(terms)
+    start, end = part or (first, last)
+    best, matches = start, []
+    scored: dict[int, int] = {}
+    for number in range(start, min(end, len(lines)) + 1):
+        line = lines[number - 1]
+        found = {t for word in words(line[:500]) for t in identifier_terms(word)} & wanted
+        if found:
+            scored[number] = len(found)
+            matches.append(number)
+    if scored:
+        best = max(
+            scored, key=lambda number: (sum(scored.get(n, 0) for n in range(number, number + 4)), -number)
+        )
+    top = max(scored.values(), default=0)
+    last_start = max(first, end - _SNIPPET_LINES + 1)
+    begin = max(first, min(best - 2, last_start))
+    shown = tuple(line.rstrip("\r") for line in lines[begin - 1 : min(begin + _SNIPPET_LINES - 1, last)])
+    marked = frozenset(n for n in matches if begin <= n < begin + len(shown) and scored[n] * 2 > top)
+    return Snippet(begin, shown, marked)
+
+
+def _best(scores: NDArray[np.float64], count: int) -> NDArray[np.int64]:
+    """Indices of the best scores, with all that tie with the last one, so that the choice never depends on order."""
+    usable = np.flatnonzero(np.isfinite(scores))
+    if len(usable) <= count:
+        return usable
+    threshold = np.partition(scores[usable], len(usable) - count)[len(usable) - count]
+    chosen = usable[scores[usable] >= threshold]
+    if len(chosen) > 4 * count:  # a crowd of equals at the border: none of them stands out
+        chosen = usable[scores[usable] > threshold]
+    return chosen if len(chosen) else usable[: 4 * count]
+
+
+def _chunks_of(segment: Segment, declarations: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For each declaration of a segment the chunk that shows it."""
+    units = np.searchsorted(segment.units["first_declaration"], declarations, side="right") - 1
+    local = segment.declarations["chunk"][declarations].astype(np.int64)
+    first = segment.units["first_chunk"][units].astype(np.int64)
+    return first + np.maximum(local, 0)
+
+
+def _symbol_terms(segment: Segment, declaration: int) -> set[str]:
+    symbol = segment.strings[int(segment.declarations["symbol"][declaration])]
+    return {term for word in words(symbol) for term in identifier_terms(word)}
+
+
+def _path_fits(path: str, filters: Filters) -> bool:
+    inside = not filters.paths or any(
+        wanted in {"", "."} or path == wanted or path.startswith(wanted + "/") for wanted in filters.paths
+    )
+    return inside and (not filters.globs or _glob_fits(path, filters.globs))
+
+
+def _glob_fits(path: str, globs: Sequence[str]) -> bool:
+    """As in ripgrep: `!` excludes, a glob without a slash matches the file name."""
+    name = path.rsplit("/", 1)[-1]
+    wanted = [glob for glob in globs if not glob.startswith("!")]
+    unwanted = [glob[1:] for glob in globs if glob.startswith("!")]
+
+    def fits(glob: str) -> bool:
+        return fnmatch(path if "/" in glob else name, glob.removeprefix("/"))
+
+    return (not wanted or any(map(fits, wanted))) and not any(map(fits, unwanted))
+
+
+def _without_blank_edges(lines: Sequence[str], first: int, last: int) -> tuple[int, int]:
+    last = min(last, len(lines))
+    while first < last and not lines[first - 1].strip():
+        first += 1
+    while last > first and not lines[last - 1].strip():
+        last -= 1
+    return first, last

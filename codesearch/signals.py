@@ -1,0 +1,63 @@
+"""Named, pure adjustments of scores: what code knows about itself and text search does not.
+
+Each takes arrays over the candidate documents and returns what is added to their scores; `--explain` shows them
+under these names.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codesearch.queries import Form, Query
+from codesearch.roles import Role
+
+# What a role costs, as a share of the score.
+DEMOTIONS = (
+    (Role.TEST, 0.25),
+    (Role.EXAMPLE, 0.2),
+    (Role.VENDORED, 0.3),
+    (Role.GENERATED, 0.2),
+    (Role.DOCS, 0.15),
+)
+# A word of the query that asks for such files, and lifts the demotion.
+_ASKED_BY = {
+    Role.TEST: {"test", "tests", "spec", "fixture", "fixtures", "mock", "mocks"},
+    Role.EXAMPLE: {"example", "examples", "sample", "demo", "benchmark", "tutorial"},
+    Role.VENDORED: {"vendor", "vendored"},
+    Role.GENERATED: {"generated"},
+    Role.DOCS: {"docs", "documentation", "readme", "guide", "changelog"},
+}
+FILE_WEIGHT = 0.3  # of the mean of a file's best three documents
+_FILE_BEST = 3
+EXACT_NAME = 0.5  # the asked symbol's own definition outranks any mention of it
+# The factor on each further hit of a file: a command asks for one declaration wherever it is, the others for a place.
+CROWDING = {Form.COMMAND: 1.0, Form.QUESTION: 0.8, Form.PHRASE: 0.9, Form.IDENTIFIER: 0.8}
+
+
+def file_evidence(scores: NDArray[np.float64], files: NDArray[np.int64]) -> NDArray[np.float64]:
+    """A share of the mean of the best three candidates in the same file: a file about the question lifts its parts."""
+    order = np.lexsort((-scores, files))
+    sorted_files, sorted_scores = files[order], scores[order]
+    starts = np.flatnonzero(np.diff(sorted_files, prepend=-1))
+    place = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
+    best = np.where(place < _FILE_BEST, sorted_scores, 0.0)
+    means = np.add.reduceat(best, starts) / _FILE_BEST if len(starts) else np.zeros(0)
+    result = np.empty(len(scores))
+    result[order] = np.repeat(means, np.diff(np.append(starts, len(order))))
+    return FILE_WEIGHT * result
+
+
+def role_demotion(scores: NDArray[np.float64], roles: NDArray[np.uint8], query: Query) -> NDArray[np.float64]:
+    """Tests, examples, vendored and generated files and documents give way to the code itself, unless asked for."""
+    asked = {term.term for term in query.terms}
+    factor = np.ones(len(scores))
+    for role, cost in DEMOTIONS:
+        if not asked & _ASKED_BY[role]:
+            factor[(roles & int(role)) != 0] *= 1 - cost
+    return scores * (factor - 1)
+
+
+def exact_name(exactness: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The definition of the asked symbol; `exactness` is 0 for documents that do not define it."""
+    return EXACT_NAME * exactness

@@ -1,0 +1,187 @@
+"""Views on disk: immutable segments and file tables, and the one small pointer file that says which counts.
+
+Publishing writes new names first and replaces the pointer last, atomically. A reader follows the pointer, opens
+every file, and starts again once when one has vanished in between.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from codesearch.errors import CorruptIndexError
+from codesearch.view.corpus import Corpus, Source
+from codesearch.view.segment import FORMAT, Segment
+from codesearch.view.table import FileTable
+
+_GRACE_SECONDS = 900  # unreferenced files stay this long: a reader may be between pointer and open
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """One published snapshot: the table of its files and the segments that they point into."""
+
+    name: str
+    table: FileTable
+    segments: tuple[Segment, ...]
+
+    @property
+    def meta(self) -> Mapping[str, Any]:
+        """Commit, ref, model, versions, counts … as they were given to `publish`."""
+        return self.table.meta
+
+    def corpus(self) -> Corpus:
+        """The view by itself as what a query is answered from."""
+        return Corpus(self.segments, [Source(self.table, np.ones(len(self.table), bool))])
+
+
+class ViewFolder:
+    """The folder that holds the pointers, views and segments of one clone."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.segments = home / "segments"
+        self.views = home / "views"
+        self.pointers = home / "pointers"
+
+    def prepare(self) -> None:
+        """Makes the folders."""
+        for folder in (self.segments, self.views, self.pointers):
+            folder.mkdir(parents=True, exist_ok=True)
+
+    def open(self, pointer: str) -> View | None:
+        """The view that a pointer names; None when nothing was published under it.
+
+        Raises CorruptIndexError when what is there cannot be used.
+        """
+        for attempt in (1, 2):
+            name = self.pointed(pointer)
+            if name is None:
+                return None
+            try:
+                return self._open_view(name)
+            except FileNotFoundError as error:  # replaced and collected between the two reads
+                if attempt == 2:
+                    raise CorruptIndexError(
+                        "Part of the index is missing.", "Run: codesearch index"
+                    ) from error
+        return None
+
+    def pointed(self, pointer: str) -> str | None:
+        """The file name of the view that a pointer names, or None."""
+        found = self.read_pointer(pointer)
+        return found[0] if found else None
+
+    def read_pointer(self, pointer: str) -> tuple[str, str | None] | None:
+        """The file name of the view that a pointer names and the commit it shows, or None."""
+        try:
+            raw = json.loads((self.pointers / f"{pointer}.json").read_bytes())
+            name, commit = raw["view"], raw["commit"]
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise CorruptIndexError("The index pointer is damaged.", "Run: codesearch index") from error
+        if not isinstance(name, str) or Path(name).name != name or not isinstance(commit, str | None):
+            raise CorruptIndexError("The index pointer is damaged.", "Run: codesearch index")
+        return name, commit
+
+    def _open_view(self, name: str) -> View:
+        table = FileTable.open(self.views / name)
+        names = table.meta.get("segments")
+        if not isinstance(names, list) or any(
+            not isinstance(part, str) or Path(part).name != part for part in names
+        ):
+            raise CorruptIndexError(f"{name} is damaged.", "Run: codesearch index")
+        segments = tuple(Segment.open(self.segments / part) for part in names)
+        used = table.rows["segment"][table.rows["unit"] != np.uint32(0xFFFFFFFF)]
+        if len(used) and int(used.max()) >= len(segments):
+            raise CorruptIndexError(f"{name} is damaged.", "Run: codesearch index")
+        return View(name, table, segments)
+
+    def save_segment(self, segment: Segment) -> Segment:
+        """Writes a segment under a new name and returns it as readers will see it."""
+        path = self.segments / f"{uuid.uuid4().hex}.seg"
+        segment.save(path)
+        return Segment.open(path)
+
+    def known_segments(self, model_id: str) -> list[Segment]:
+        """Every whole segment on disk that was made with a model, checked byte for byte; damaged ones are skipped."""
+        found = []
+        for path in sorted(self.segments.glob("*.seg")):
+            try:
+                segment = Segment.open(path, verify=True)
+            except (CorruptIndexError, FileNotFoundError):
+                continue
+            if segment.model_id == model_id:
+                found.append(segment)
+        return found
+
+    def publish(self, pointer: str, table: FileTable, segments: Sequence[Segment]) -> str:
+        """Makes a view the current one of a pointer; its segments must be on disk. Returns the view's name."""
+        names = [segment.path.name for segment in segments if segment.path is not None]
+        if len(names) != len(segments):
+            raise ValueError("a segment was not saved")
+        name = f"{uuid.uuid4().hex}.view"
+        full = FileTable(
+            table.paths, table.rows, table.codes, table.scales, table.term_hashes, table.term_offsets,
+            table.posting_file, {**table.meta, "segments": names},
+        )  # fmt: skip
+        full.save(self.views / name)
+        target = self.pointers / f"{pointer}.json"
+        temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
+        with temporary.open("w") as file:
+            # The commit stands here as well, so that git can be asked about it before any array is mapped.
+            json.dump({"format": FORMAT, "view": name, "commit": table.meta.get("commit")}, file)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(target)
+        for folder in (self.segments, self.views, self.pointers):
+            _sync_folder(folder)
+        return name
+
+    def collect(self, grace_seconds: float = _GRACE_SECONDS) -> int:
+        """Deletes what no pointer leads to and is older than the grace time; returns the bytes freed.
+
+        Call it under the index lock. Readers that have the files open keep them.
+        """
+        kept: set[str] = set()
+        for pointer in self.pointers.glob("*.json"):
+            try:
+                name = self.pointed(pointer.stem)
+                if name is not None:
+                    kept.add(name)
+                    kept.update(FileTable.open(self.views / name).meta.get("segments", ()))
+            except (CorruptIndexError, FileNotFoundError):
+                continue
+        freed = 0
+        now = time.time()
+        for folder in (self.segments, self.views, self.pointers):
+            for path in folder.iterdir():
+                stale = path.name not in kept and path.suffix in {".seg", ".view", ".tmp"}
+                status = path.stat()
+                if stale and now - status.st_mtime >= grace_seconds:
+                    path.unlink(missing_ok=True)
+                    freed += status.st_size
+        return freed
+
+
+def _sync_folder(folder: Path) -> None:
+    """A rename is durable only when its folder is; not every system lets a folder be opened."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError:
+        return
+    finally:
+        os.close(descriptor)

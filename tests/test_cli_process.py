@@ -1,0 +1,262 @@
+"""The command as scripts see it: a real process in a real repository, its output and its exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parent.parent
+
+UPLOAD = '''\
+"""Sends files to the bucket."""
+
+
+class Uploader:
+    """Uploads parts, one after the other."""
+
+    def retry_failed_parts(self, attempts):
+        """Sends again every part whose upload has failed."""
+        for part in self.failed:
+            for _ in range(attempts):
+                if self.send(part):
+                    break
+
+
+def parse_config(path):
+    """Reads the settings file."""
+    return dict(line.split("=") for line in open(path))
+'''
+HOSTILE = (
+    'def paint_terminal():\n    """Paints \x1b]0;pwned\x07 the terminal red."""\n    return "\x1b[31m"\n'
+)
+
+
+def codesearch(folder: Path, *arguments: str, **options) -> subprocess.CompletedProcess[bytes]:
+    environment = os.environ | {"PYTHONPATH": str(PROJECT)} | options.pop("environment", {})
+    return subprocess.run(
+        [sys.executable, "-m", "codesearch", *arguments],
+        cwd=folder, env=environment, capture_output=True, timeout=120, check=False, **options,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory, hermetic: None) -> Path:
+    root = tmp_path_factory.mktemp("cli") / "repository"
+    (root / "src").mkdir(parents=True)
+    (root / "src" / "upload.py").write_text(UPLOAD)
+    (root / os.fsdecode(b"src/p\xffint\x1b[31m.py")).write_text(HOSTILE)
+    (root / "README.md").write_text("# Uploader\n\nHow uploads are retried.\n")
+    for command in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "first"]):
+        subprocess.run(["git", *command], cwd=root, check=True)
+    assert codesearch(root, "index").returncode == 0
+    return root
+
+
+def test_hits_exit_0_with_exact_citations(repository: Path) -> None:
+    result = codesearch(repository, "retry", "failed", "parts", "-k", "1", "--code")
+    assert result.stderr == b""
+    assert result.returncode == 0
+    assert result.stdout.startswith(b"src/upload.py:7-12  Uploader.retry_failed_parts  method  ")
+
+
+def test_first_search_indexes_and_leaves_a_clean_stderr(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    (tmp_path / "upload.py").write_text(UPLOAD)
+    result = codesearch(tmp_path, "parse_config", "-l")
+    assert (result.returncode, result.stdout, result.stderr) == (0, b"upload.py\n", b"")
+
+
+def test_nothing_found_exits_1_and_says_so_on_stderr(repository: Path) -> None:
+    result = codesearch(repository, "qzxv wvjkq")
+    assert (result.returncode, result.stdout) == (1, b"")
+    assert result.stderr.startswith("Nothing found for “qzxv wvjkq”.".encode())
+
+
+def test_wrong_flag_exits_2_with_the_nearest_right_one(repository: Path) -> None:
+    result = codesearch(repository, "x", "--jsno")
+    assert (result.returncode, result.stdout) == (2, b"")
+    assert result.stderr == b"Error: No such option: --jsno\nHint: Did you mean --json?\n"
+
+
+def test_wrong_language_exits_2_with_the_nearest_right_one(repository: Path) -> None:
+    result = codesearch(repository, "x", "-t", "pyton")
+    assert (result.returncode, result.stdout) == (2, b"")
+    assert result.stderr == b"Error: Unknown language: pyton\nHint: Did you mean python?\n"
+
+
+def test_unknown_revision_exits_2(repository: Path) -> None:
+    result = codesearch(repository, "x", "--at", "no-such-revision")
+    assert result.returncode == 2
+    assert re.fullmatch(rb"Error: [^\n]*no-such-revision[^\n]*\nHint: [^\n]+\n", result.stderr)
+
+
+def test_json_document_has_the_keys_of_the_contract(repository: Path) -> None:
+    document = json.loads(codesearch(repository, "parse_config", "--json", "-k", "1").stdout)
+    assert list(document) == ["schema", "query", "snapshot", "took_ms", "hits"]
+    assert list(document["snapshot"]) == ["commit", "ref", "dirty", "index_commit"]
+    [hit] = document["hits"]
+    assert list(hit) == [
+        "rank", "score", "path", "start_line", "end_line", "symbol", "qualified_name", "kind", "language",
+        "signature", "snippet", "commit", "signals",
+    ]  # fmt: skip
+    assert (hit["path"], hit["start_line"], hit["end_line"]) == ("src/upload.py", 15, 17)
+    assert (hit["symbol"], hit["kind"], hit["language"]) == ("parse_config", "function", "python")
+
+
+def test_vimgrep_names_line_and_column(repository: Path) -> None:
+    result = codesearch(repository, "parse_config", "--vimgrep", "-k", "1")
+    assert result.stdout == b"src/upload.py:15:5:def parse_config(path):\n"
+
+
+def test_context_lines_reach_past_the_declaration(repository: Path) -> None:
+    shown = codesearch(repository, "parse_config", "-k", "1", "-C", "9").stdout.decode()
+    assert "    12-                     break\n" in shown
+    assert codesearch(repository, "parse_config", "-k1", "-C9", "--at", "HEAD").stdout.decode() == shown
+    assert codesearch(repository, "parse_config", "-k1", "-C9", "--staged").stdout.decode() == shown
+
+
+def test_printed_locations_are_accepted_back_from_a_subfolder(repository: Path) -> None:
+    line = codesearch(repository / "src", "parse_config", "-k", "1", "--no-snippet").stdout.decode()
+    citation = line.split()[0]
+    assert citation == "upload.py:15-17"
+    shown = codesearch(repository / "src", "show", citation)
+    assert shown.returncode == 0
+    assert shown.stdout.decode().splitlines()[1] == "    15  def parse_config(path):"
+    assert codesearch(repository / "src", "show", "src/upload.py#parse_config").returncode == 0
+
+
+def test_filters_of_every_kind(repository: Path) -> None:
+    def files(*arguments: str) -> list[str]:
+        return codesearch(repository, "retry uploads", "-l", *arguments).stdout.decode().splitlines()
+
+    assert "README.md" in files()
+    assert files("src/upload.py") == ["src/upload.py"]
+    assert "README.md" not in files("-t", "py")
+    assert "README.md" not in files("--code")
+    assert files("--docs") == ["README.md"]
+    assert files("-g", "*.md") == ["README.md"]
+    assert files("--symbol", "retry_failed_parts") == ["src/upload.py"]
+
+
+def test_control_characters_of_names_and_code_never_reach_the_terminal(repository: Path) -> None:
+    for flags in ([], ["-l"], ["--json"], ["--vimgrep"]):
+        result = codesearch(repository, "paint_terminal", "-k", "1", *flags)
+        assert result.returncode == 0
+        assert re.search(rb"[\x00-\x08\x0b-\x1f\x7f]", result.stdout) is None
+        assert b"int" in result.stdout
+    assert codesearch(repository, "paint_terminal", "-k1", "-l").stdout == b"src/p\\xffint\\x1b[31m.py\n"
+
+
+def test_reader_that_closes_the_pipe_is_no_error(repository: Path) -> None:
+    for verb in ("retry uploads", "status"):
+        command = f"{sys.executable} -m codesearch {verb} 2>err | head -n 1 >out; cat err; rm err out"
+        environment = os.environ | {"PYTHONPATH": str(PROJECT)}
+        result = subprocess.run(["bash", "-c", command], cwd=repository, env=environment, capture_output=True)
+        assert result.stdout + result.stderr == b""
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as closed:
+        process = subprocess.run(
+            [sys.executable, "-m", "codesearch", "uploads"], cwd=repository, stdout=closed,
+            stderr=subprocess.PIPE, env=os.environ | {"PYTHONPATH": str(PROJECT)}, check=False,
+        )  # fmt: skip
+    assert (process.returncode, process.stderr) == (0, b"")
+
+
+def test_full_disk_and_closed_output_end_without_a_traceback(repository: Path) -> None:
+    def run_in_shell(redirection: str) -> subprocess.CompletedProcess[bytes]:
+        command = f"{sys.executable} -m codesearch parse_config {redirection}"
+        environment = os.environ | {"PYTHONPATH": str(PROJECT)}
+        return subprocess.run(["bash", "-c", command], cwd=repository, env=environment, capture_output=True)
+
+    full = run_in_shell(">/dev/full")
+    assert full.returncode == 2
+    assert full.stderr.splitlines()[0] == b"Error: The output cannot be written: No space left on device."
+    closed = run_in_shell(">&-")
+    assert (closed.returncode, closed.stderr) == (0, b"")
+
+
+def test_interrupt_exits_130_without_a_traceback(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    for number in range(3000):  # long enough to be interrupted while it is indexed
+        (tmp_path / f"upload_{number}.py").write_text(UPLOAD.replace("part", f"part_{number}"))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "codesearch", "index"], cwd=tmp_path, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, env=os.environ | {"PYTHONPATH": str(PROJECT)}, start_new_session=True,
+    )  # fmt: skip
+    time.sleep(1.0)
+    os.killpg(process.pid, signal.SIGINT)  # as Ctrl-C does: to all processes of the terminal's group
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, b"", b"")
+
+
+def test_colour_only_when_asked_for_in_a_pipe(repository: Path) -> None:
+    assert b"\x1b[" not in codesearch(repository, "uploads").stdout
+    assert b"\x1b[" in codesearch(repository, "uploads", "--color", "always").stdout
+    no_color = {"NO_COLOR": "1", "CODESEARCH_COLOR": "always"}
+    assert b"\x1b[" not in codesearch(repository, "uploads", environment=no_color).stdout
+
+
+def test_ascii_only_streams_do_not_crash(repository: Path) -> None:
+    ascii_only = {"PYTHONIOENCODING": "ascii"}
+    assert codesearch(repository, "qzxv é", environment=ascii_only).returncode == 1
+    assert codesearch(repository, "paint_terminal", environment=ascii_only).returncode == 0
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["search", "--help"], ["--version"]])
+def test_help_loads_nothing_heavy(repository: Path, arguments: list[str]) -> None:
+    result = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "codesearch", *arguments], cwd=repository,
+        capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(PROJECT)}, check=True,
+    )  # fmt: skip
+    loaded = {line.rsplit("|", 1)[1].strip() for line in result.stderr.splitlines() if "|" in line}
+    assert loaded & HEAVY == set()
+    assert "codesearch.engine" not in loaded
+
+
+HEAVY = {"numpy", "rich", "lancedb", "pyarrow", "git", "tree_sitter", "textual", "torch", "pygments"}
+
+
+def test_plain_search_of_a_fresh_index_loads_neither_store_nor_colour(repository: Path) -> None:
+    result = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "codesearch", "parse_config"], cwd=repository,
+        capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(PROJECT)}, check=True,
+    )  # fmt: skip
+    loaded = {line.rsplit("|", 1)[1].strip() for line in result.stderr.splitlines() if "|" in line}
+    assert loaded & (HEAVY - {"numpy"}) == set()
+
+
+def test_verbs_print_json_by_the_contract(repository: Path) -> None:
+    index = json.loads(codesearch(repository, "index", "--json").stdout)
+    assert list(index) == ["schema", "commit", "files", "declarations", "skipped", "seconds"]
+    assert list(index["files"]) == ["total", "parsed", "reused", "skipped"]
+    assert list(index["declarations"]) == ["total", "embedded", "reused", "moved", "removed"]
+    status = json.loads(codesearch(repository, "status", "--json").stdout)
+    assert list(status) == [
+        "schema", "commit", "ref", "dirty", "index_commit", "behind", "files", "declarations", "chunks",
+        "skipped", "model", "store_bytes", "view_bytes",
+    ]  # fmt: skip
+    [file] = json.loads(codesearch(repository, "outline", "src/upload.py", "--json").stdout)["files"]
+    spans = [(each["qualified_name"], each["start_line"], each["end_line"]) for each in file["declarations"]]
+    assert spans == [
+        ("Uploader", 4, 12), ("Uploader.retry_failed_parts", 7, 12), ("parse_config", 15, 17),
+    ]  # fmt: skip
+    known = json.loads(codesearch(repository, "languages", "--json").stdout)["languages"]
+    assert "python" in [language["name"] for language in known]
+
+
+def test_clean_removes_the_index(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    (tmp_path / "upload.py").write_text(UPLOAD)
+    assert codesearch(tmp_path, "parse_config").returncode == 0
+    freed = json.loads(codesearch(tmp_path, "clean", "--json").stdout)["freed_bytes"]
+    assert freed > 0
+    assert json.loads(codesearch(tmp_path, "clean", "--json").stdout)["freed_bytes"] == 0
