@@ -76,9 +76,7 @@ def _fits(span: tuple[int, int], start: int, keyword: int, end: int, lines: list
     return all(not line.strip() or line.lstrip().startswith(b"#") for line in between)
 
 
-def _reason(
-    name: str, start: int, spans: dict[str, list[tuple[int, int]]], content: bytes, has_errors: bool
-) -> str:
+def _reason(name: str, start: int, spans: dict[str, list[tuple[int, int]]], content: bytes, has_errors: bool) -> str:
     if b"\f" in content or b"\r" in re.sub(rb"\r\n", b"", content):
         return "form feed or lone CR: ast counts other lines"
     if name not in spans:

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import PurePosixPath
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,47 +104,58 @@ class Analyser:
         """A builder for units of this analyser's model."""
         return SegmentBuilder(self._embedder.model_id, self._embedder.dimensions)
 
-    def add(self, builder: SegmentBuilder, item: Pending) -> tuple[list[Chunk], NDArray[np.bool_]]:
-        """Analyses a blob into the builder; returns its chunks, and which of them had to be embedded."""
-        unit, content = item.unit, item.content
-        language = unit.language.name if unit.language else ""
-        lines = content.count(b"\n") + (not content.endswith(b"\n") and bool(content))
-        if unit.skip is not None:
-            builder.add(
-                key=unit.key, blob=unit.blob, language=language, content_size=len(content), lines=lines,
-                skip=unit.skip,
-            )  # fmt: skip
-            return [], np.zeros(0, bool)
-        parsed, leaves = self._cut(content, unit.language)
-        # Gaps of white space and lone brackets tile the file but can never answer anything.
-        chunks = [chunk for chunk in leaves if chunk.body or chunk.symbol or chunk.signature]
-        rows = chunk_array(language, content, chunks)
-        declarations, names = declaration_array(content, parsed, chunks, rows)
-        terms = [count_chunk_terms(chunk) for chunk in chunks]
-        codes, scales, fresh = self._embed(chunks, terms, rows)
-        builder.add(
-            key=unit.key, blob=unit.blob, language=language, content_size=len(content), lines=lines,
-            errors=parsed.has_errors, declarations=declarations, names=names, chunks=rows, terms=terms,
-            vectors=(codes, scales),
-        )  # fmt: skip
-        return chunks, fresh
+    def add(
+        self, builder: SegmentBuilder, items: Sequence[Pending]
+    ) -> tuple[list[Chunk], NDArray[np.bool_]]:
+        """Analyses blobs into the builder; returns all their chunks, and which of them had to be embedded.
 
-    def _cut(self, content: bytes, language: Language | None) -> tuple[ParsedFile, list[Chunk]]:
+        The chunks of all blobs are embedded at once: each call of an embedder has a price of its own.
+        """
+        cuts = [self._cut(item.content, item.unit) for item in items]
+        rows = [
+            chunk_array(_name(item.unit), item.content, chunks)
+            for item, (_, chunks) in zip(items, cuts, strict=True)
+        ]
+        every = [chunk for _, chunks in cuts for chunk in chunks]
+        terms = [count_chunk_terms(chunk) for chunk in every]
+        keys = np.concatenate([part["key"] for part in rows]) if rows else np.zeros((0, KEY_BYTES), np.uint8)
+        codes, scales, fresh = self._embed(every, terms, keys)
+        start = 0
+        for item, (parsed, chunks), mine in zip(items, cuts, rows, strict=True):
+            content, end = item.content, start + len(chunks)
+            declarations, names = declaration_array(content, parsed, chunks, mine)
+            builder.add(
+                key=item.unit.key, blob=item.unit.blob, language=_name(item.unit), content_size=len(content),
+                lines=content.count(b"\n") + (not content.endswith(b"\n") and bool(content)),
+                errors=parsed.has_errors, skip=item.unit.skip, declarations=declarations, names=names, chunks=mine,
+                terms=terms[start:end], vectors=(codes[start:end], scales[start:end]),
+            )  # fmt: skip
+            start = end
+        return every, fresh
+
+    def _cut(self, content: bytes, unit: Unit) -> tuple[ParsedFile, list[Chunk]]:
+        language = unit.language
+        if unit.skip is not None:
+            return ParsedFile(_name(unit), ()), []
         if language is None:
-            return ParsedFile("", ()), chunk_text(content, self._budget)
-        if language.chunker == "sections":
-            return chunk_prose(content, language.name, self._budget)
-        parsed = parse(content, language)
-        return parsed, chunk_code(content, parsed, self._budget)
+            parsed, leaves = ParsedFile("", ()), chunk_text(content, self._budget)
+        elif language.chunker == "sections":
+            parsed, leaves = chunk_prose(content, language.name, self._budget)
+        else:
+            parsed = parse(content, language)
+            leaves = chunk_code(content, parsed, self._budget)
+        # Gaps of white space and lone brackets tile the file but can never answer anything.
+        return parsed, [chunk for chunk in leaves if chunk.body or chunk.symbol or chunk.signature]
 
     def _embed(
-        self, chunks: Sequence[Chunk], terms: Sequence[ChunkTerms], rows: NDArray[Any]
+        self, chunks: Sequence[Chunk], terms: Sequence[ChunkTerms], keys: NDArray[np.uint8]
     ) -> tuple[NDArray[np.int8], NDArray[np.float32], NDArray[np.bool_]]:
         codes = np.zeros((len(chunks), self._embedder.dimensions), np.int8)
         scales = np.zeros(len(chunks), np.float32)
         fresh = np.ones(len(chunks), bool)
-        for index, row in enumerate(rows):
-            found = self._known.find(row["key"].tobytes())
+        raw = keys.tobytes()
+        for index in range(len(chunks)):
+            found = self._known.find(raw[index * KEY_BYTES : (index + 1) * KEY_BYTES])
             if found is not None:
                 codes[index], scales[index] = found
                 fresh[index] = False
@@ -154,3 +164,7 @@ class Analyser:
             vectors = self._embedder.embed_chunks([chunks[i] for i in new], [terms[i] for i in new])
             codes[new], scales[new] = quantise(vectors)
         return codes, scales, fresh
+
+
+def _name(unit: Unit) -> str:
+    return unit.language.name if unit.language else ""

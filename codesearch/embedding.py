@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from codesearch.errors import ModelError
-from codesearch.terms import TERMS_VERSION, count_terms, is_whole, split_identifier, words
+from codesearch.terms import TERMS_VERSION, count_subwords, count_terms, is_whole, words
 from codesearch.types import Chunk, ChunkTerms, Embedder
 
 if TYPE_CHECKING:
@@ -43,6 +43,9 @@ _LONGEST_UNKNOWN = 40  # letters; longer runs are data, not words
 _CHUNKS_AT_ONCE = 512  # bounds the arrays of row numbers
 _ROWS_AT_ONCE = 1024  # 1 MiB of gathered float32 rows of 256: fits the second-level cache
 _REMEMBERED_TERMS = 300_000  # terms outside the vocabulary whose rows are kept; some 30 MB
+# Weight of a term by its count: the tenth `item` of a loop says less than the first. A table, so that no count is
+# ever computed two ways, alone and as one of a vector.
+_DAMPED = (1 + np.log(np.arange(1, 1025))).astype(np.float32)
 _STATIC_FILES = ("config.json", "vocabulary.txt", "model.safetensors")
 _FIELDS = frozenset({"body", "name", "signature", "doc"})
 _TEXT_VERSION = 1  # part of a transformer's model id: raise it when `chunk_text` changes
@@ -76,7 +79,7 @@ class StaticEmbedder:
 
     Each field of a chunk is pooled by itself, normalised and added with its weight: the name of a function
     would otherwise drown in its body. Whole-identifier terms are left out; an unknown word counts as the
-    longest known terms it is made of. Equal terms give bitwise equal vectors, whatever else is in the batch.
+    known terms it is made of. Equal terms give bitwise equal vectors, whatever else is in the batch.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -106,7 +109,7 @@ class StaticEmbedder:
 
     def count_tokens(self, text: str) -> int:
         """The number of sub-words in a text, known or not."""
-        return sum(len(split_identifier(word)) for word in words(text))
+        return count_subwords(text)
 
     def embed_chunks(self, chunks: Sequence[Chunk], terms: Sequence[ChunkTerms]) -> NDArray[np.float32]:
         """Unit vectors, shape (len(terms), dimensions). Only the counted terms are looked at."""
@@ -192,7 +195,7 @@ class StaticEmbedder:
         keys = keys[order]
         first = _starts(keys)
         merged = np.add.reduceat(counts[order], first) if len(first) else counts
-        weights = (1 + np.log(merged)).astype(np.float32)  # the tenth `item` of a loop says less than the first
+        weights = _DAMPED[np.minimum(merged, len(_DAMPED)) - 1]
         numbers, rows = np.divmod(keys[first], len(self._vocabulary))
         return numbers, rows, weights
 
@@ -237,21 +240,21 @@ class _RowLookup(dict[str, int]):
         return number
 
     def _pieces(self, word: str) -> tuple[int, ...]:
-        """The longest known terms of an unknown word, from left to right; what fits none is skipped."""
+        """The known terms that an unknown word is best read as, from left to right; letters may be left over.
+
+        Best is the largest sum of squared lengths: few and long terms. The longest first would be simpler, but
+        reads `tokenstream` as `tokens` and a rest.
+        """
         if len(word) > _LONGEST_UNKNOWN or word.isdigit():
             return ()
-        rows: list[int] = []
-        start = 0
-        while len(word) - start >= _SHORTEST_PIECE:
-            for end in range(min(len(word), start + self._longest), start + _SHORTEST_PIECE - 1, -1):
+        best: list[tuple[int, tuple[int, ...]]] = [(0, ())] * (len(word) + 1)  # for what begins at each letter
+        for start in range(len(word) - _SHORTEST_PIECE, -1, -1):
+            best[start] = best[start + 1]
+            for end in range(start + _SHORTEST_PIECE, min(len(word), start + self._longest) + 1):
                 row = self._known.get(word[start:end])
-                if row is not None:
-                    rows.append(row)
-                    start = end
-                    break
-            else:
-                start += 1
-        return tuple(rows)
+                if row is not None and (end - start) ** 2 + best[end][0] > best[start][0]:
+                    best[start] = ((end - start) ** 2 + best[end][0], (row, *best[end][1]))
+        return best[0][1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,8 +141,8 @@ class Engine:
 
         at = self.repository.resolve(at) if at else None
         with self._lock():
-            snapshot = self.repository.snapshot(staged=staged, at=at)
             run = IndexRun(self._workshop, self._pointer(staged, at), progress)
+            snapshot = self.repository.snapshot(staged=staged, at=at)
             report = run.run(
                 snapshot, from_worktree=not staged and at is None and not self.repository.is_bare
             )

@@ -71,7 +71,7 @@ class Workshop:
 
 
 class IndexRun:
-    """One run over one snapshot; the caller holds the index lock."""
+    """One run over one snapshot, which is taken after the run was made; the caller holds the index lock."""
 
     def __init__(self, workshop: Workshop, pointer: str, progress: ProgressCallback | None = None) -> None:
         self._shop = workshop
@@ -84,6 +84,8 @@ class IndexRun:
         self._parsed: set[bytes] = set()
         self._embedded: set[bytes] = set()
         self._stored: StoredVectors | None = None
+        self._began = time.time_ns()
+        self._vanished: list[str] = []
 
     def run(self, snapshot: Snapshot, from_worktree: bool) -> IndexReport:
         """Publishes a view of the snapshot and reports what it cost. The store is written by `record`."""
@@ -149,10 +151,14 @@ class IndexRun:
         for done, (entry, content, reason) in enumerate(self._contents(entries, from_worktree)):
             self._progress(Progress("indexing", done, len(entries)))
             if content is None:
-                rows.append(FileRow(entry.path, entry.oid, skip=reason))
+                # What could not be read may be readable next time, and git would not tell.
+                oid = "" if reason is SkipReason.UNREADABLE else entry.oid
+                rows.append(FileRow(entry.path, oid, skip=reason))
                 continue
-            unit = analyser.identify(entry.path, self._shop.repository.blob_id(content), content)
-            row = FileRow(entry.path, entry.oid, size=len(content), modified=self._modified(entry.path))
+            blob = self._shop.repository.blob_id(content)
+            unit = analyser.identify(entry.path, blob, content)
+            oid = "" if self._edited_since_listed(entry, blob) else entry.oid
+            row = FileRow(entry.path, oid, size=len(content), modified=self._modified(entry.path))
             if unit.key in self._places:
                 rows.append(self._at(row, unit.key))
                 continue
@@ -160,6 +166,17 @@ class IndexRun:
             if unit.key not in queued:
                 queued.add(unit.key)
                 yield Pending(unit, entry.path, content)
+
+    def _edited_since_listed(self, entry: Entry, blob: str) -> bool:
+        """Whether a file that git called clean was changed before it was read; line-end filters differ too."""
+        if not entry.oid or entry.oid == blob:
+            return False
+        try:
+            status = os.lstat(self._shop.repository.root / entry.path)
+        except OSError:
+            return True
+        # By ctime, which nobody can set back; a second for file systems with coarse times.
+        return status.st_ctime_ns > self._began - 1_000_000_000
 
     def _modified(self, path: str) -> int:
         """When a file was last changed, where git is not there to tell whether it was."""
@@ -223,7 +240,7 @@ class IndexRun:
             try:
                 yield entry, self._shop.repository.read_file(entry.path, max_bytes=limit), None
             except FileNotFoundError:
-                continue  # deleted since git was asked
+                self._vanished.append(entry.path)  # since git was asked
             except (OSError, RepositoryError) as error:
                 too_large = isinstance(error, OSError) and error.errno == errno.EFBIG
                 yield entry, None, SkipReason.TOO_LARGE if too_large else SkipReason.UNREADABLE
@@ -315,6 +332,7 @@ class IndexRun:
             "commit": snapshot.commit,
             "ref": snapshot.ref,
             "dirty": snapshot.dirty,
+            "changed": [*snapshot.changed, *self._vanished],
             "model": self._shop.embedder.model_id,
             "recipe": self._recipe(),
             "settings": self._settings_key(),

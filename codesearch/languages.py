@@ -25,9 +25,7 @@ _PACK = "tree_sitter_language_pack"
 _CHUNKERS = ("declarations", "sections")
 _DOC_COMMENTS = ("above", "inside", "both")
 
-_TEXT_KEYS = frozenset(
-    {"name", "chunker", "grammar", "extends", "scope_separator", "doc_comments", "query", "borders"}
-)
+_TEXT_KEYS = frozenset({"name", "chunker", "grammar", "extends", "scope_separator", "doc_comments", "query", "borders"})
 _LIST_KEYS = frozenset(
     {"extensions", "filenames", "interpreters", "comments", "attributes", "wrappers"}
     | {"local_scopes", "skip_locals", "merge"}
@@ -37,9 +35,7 @@ _KEYS = _TEXT_KEYS | _LIST_KEYS | _TABLE_KEYS | {"indented"}
 # What identifies a language is its own; everything else may come from the language that it extends.
 _NOT_INHERITED = frozenset({"name", "extends", "extensions", "filenames", "interpreters"})
 
-RESERVED_CAPTURES = frozenset(
-    {"name", "body", "scope", "doc", "comment", "attribute", "local", "wrapper", "wrapped"}
-)
+RESERVED_CAPTURES = frozenset({"name", "body", "scope", "doc", "comment", "attribute", "local", "wrapper", "wrapped"})
 _CAPTURE = re.compile(r"@([\w.-]+)")
 _STRING_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|;[^\n]*')
 _GRAMMAR_NAME = re.compile(r"[a-z][a-z0-9_]*")  # a plain word, so that it cannot be a path or a module
@@ -136,9 +132,7 @@ class Languages:
             del programs[0]
         if not programs:
             return None
-        return self._by_interpreter.get(programs[0]) or self._by_interpreter.get(
-            _VERSION_SUFFIX.sub("", programs[0])
-        )
+        return self._by_interpreter.get(programs[0]) or self._by_interpreter.get(_VERSION_SUFFIX.sub("", programs[0]))
 
 
 def load_languages(extra: Path | None = None) -> Languages:
@@ -165,9 +159,7 @@ def _bundled_files() -> tuple[_File, ...]:
     for folder in (package / "grammars_config", package.parent / "grammars_config"):
         if folder.is_dir():
             return tuple(_read(file) for file in sorted(folder.glob("*.toml")))
-    raise GrammarError(
-        "The folder grammars_config is missing from the installation.", hint="Install codesearch again."
-    )
+    raise GrammarError("The folder grammars_config is missing from the installation.", hint="Install codesearch again.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,9 +182,7 @@ def _load(files: Iterable[_File], others: Iterable[_File]) -> list[Language]:
             continue
         base = bases.get(name)
         if base is None:
-            raise check.error(
-                "extends", f"there is no language {name!r}", "Name another grammar file's language."
-            )
+            raise check.error("extends", f"there is no language {name!r}", "Name another grammar file's language.")
         if "extends" in base.table:
             raise check.error("extends", f"{name!r} extends a language itself", "Extend that one.")
         check = _Checker(file.path, _merged(base.table, file.table))
@@ -224,9 +214,7 @@ def _language(check: _Checker, raw: bytes) -> Language:
     extensions = check.texts("extensions")
     for extension in extensions:
         if not extension.startswith("."):
-            raise check.error(
-                "extensions", f"{extension!r} has no leading dot", f"Write {'.' + extension!r}."
-            )
+            raise check.error("extensions", f"{extension!r} has no leading dot", f"Write {'.' + extension!r}.")
     filenames, interpreters = check.texts("filenames"), check.texts("interpreters")
     if not extensions and not filenames and not interpreters:
         raise check.error(
@@ -266,9 +254,7 @@ def _syntax(check: _Checker) -> Syntax:
     kinds = _kinds(check, query)
     skip_locals = frozenset(check.texts("skip_locals"))
     for capture in skip_locals - set(kinds):
-        raise check.error(
-            "skip_locals", f"the query has no capture @{capture}", "Name a capture of the query."
-        )
+        raise check.error("skip_locals", f"the query has no capture @{capture}", "Name a capture of the query.")
     return Syntax(
         grammar=grammar,
         query=query,
@@ -379,10 +365,7 @@ def _pack_listing() -> str:
 
 
 def _is_bundled(grammar: str) -> bool:
-    if any(
-        (_pack_folder() / "bindings" / f"{grammar}{ending}").is_file()
-        for ending in (".abi3.so", ".pyd", ".so")
-    ):
+    if any((_pack_folder() / "bindings" / f"{grammar}{ending}").is_file() for ending in (".abi3.so", ".pyd", ".so")):
         return True
     # A few grammars are packages of their own that the pack depends on and lists by name.
     return f'"{grammar}"' in _pack_listing()

@@ -44,10 +44,13 @@ class Difference:
 
 
 def stale_candidates(view: View, changes: Changes) -> set[str]:
-    """Paths that may differ from the view: changed for git now, or dirty when the view was made."""
+    """Paths that may differ from the view: changed for git now, or when the view was made.
+
+    A row without git's object id was dirty or untracked then; the view names what was staged or deleted.
+    """
     paths = view.table.paths
     dirty = np.flatnonzero(~view.table.rows["oid"].any(axis=1)).tolist()
-    return set(changes.paths) | {paths[index] for index in dirty}
+    return {*changes.paths, *view.meta.get("changed", ()), *(paths[index] for index in dirty)}
 
 
 def find_difference(
@@ -115,13 +118,13 @@ def lay_over(
         analyser = analyser_for(KnownVectors.of_segments(view.segments))
         builder = analyser.new_builder()
         rows = []
-        units: dict[bytes, int] = {}
+        items: dict[bytes, Pending] = {}
+        number: dict[bytes, int] = {}
         for path, content in difference.edited.items():
             unit = analyser.identify(path, repository.blob_id(content), content)
-            if unit.key not in units:
-                units[unit.key] = len(units)
-                analyser.add(builder, Pending(unit, path, content))
-            rows.append(FileRow(path, "", 0, units[unit.key], size=len(content)))
+            items.setdefault(unit.key, Pending(unit, path, content))
+            rows.append(FileRow(path, "", 0, number.setdefault(unit.key, len(number)), size=len(content)))
+        analyser.add(builder, list(items.values()))
         segments.append(builder.build())
         sources.append(Source(build_table(rows, embedder, {}), np.ones(len(rows), bool), len(view.segments)))
     return Corpus(segments, sources)

@@ -166,19 +166,26 @@ class Searcher:
             exactness[document], named[document] = by_chunk[int(corpus.chunk_of[document])]
         return exactness, named
 
-    def _cited(self, chunk: int, named: int | None, targets: NDArray[np.bool_] | None, query: Query) -> int:
-        """The declaration to cite for a chunk: the asked one, its own, or the admitted one that fits best; or -1."""
+    def _cited(
+        self, chunk: int, named: int | None, targets: NDArray[np.bool_] | None, query: Query
+    ) -> int:
+        """The declaration to cite for a chunk, as an index within its segment, or -1 to cite the chunk itself.
+
+        The asked one; its own, or the one around it, when it is only a part; among admitted ones inside it the
+        one that fits best.
+        """
         corpus = self._corpus
         segment, local = corpus.segment_of_chunk(chunk)
         row = segment.chunks[local]
         unit = segment.units[int(segment.unit_of_chunk[local])]
         first = int(unit["first_declaration"])
-        if int(row["flags"]) & OWN and int(row["declaration"]) >= 0:
-            return first + int(row["declaration"])
+        around = first + int(row["declaration"]) if int(row["declaration"]) >= 0 else -1
+        if int(row["flags"]) & OWN and around >= 0:
+            return around
         if named is not None:
             return named
         if targets is None:
-            return -1
+            return around
         base = int(corpus.declaration_bases[corpus.segments.index(segment)])
         inside = [
             index
@@ -295,7 +302,7 @@ class Searcher:
         if candidate.declaration < 0:
             first, last = _without_blank_edges(lines, first, last)
         part = None
-        if candidate.declaration >= 0 and int(row["parts"]) > 1:
+        if candidate.declaration >= 0 and first <= int(row["first"]) and int(row["last"]) <= last:
             part = int(row["first"]), int(row["last"])
         names = (
             [

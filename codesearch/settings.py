@@ -5,7 +5,7 @@ Later sources win, key by key:
     defaults
     < <user config dir>/codesearch/config.toml   trusted; every key
     < <root>/.codesearch.toml                    not trusted: exclude, grammars, top_k only
-    < CODESEARCH_<KEY> in the environment        every key; folders separated as in PATH, globs by commas
+    < CODESEARCH_<KEY> in the environment        every key; globs separated by commas
     < flags
 
 A repository's file may narrow what is indexed and add language files of its own, nothing else: `home` would
@@ -42,7 +42,7 @@ class Settings:
     `home` is the folder that holds indexes, or None for the git directory itself (or the user cache directory
     where there is none). `model` names an embedding model, or is None for the one that ships. `jobs` is the
     number of worker processes, 0 for one per available core. `exclude` are globs of paths never indexed.
-    `grammars` are the user's folders of further language files, `repository_grammars` is the repository's.
+    `grammars` is a folder of further language files.
     """
 
     home: Path | None = None
@@ -52,12 +52,11 @@ class Settings:
     exclude: tuple[str, ...] = ()
     top_k: int = 10
     color: str = "auto"
-    grammars: tuple[Path, ...] = ()
-    repository_grammars: Path | None = None
+    grammars: Path | None = None
 
 
 REPOSITORY_KEYS = frozenset({"exclude", "grammars", "top_k"})
-KEYS = tuple(field.name for field in fields(Settings) if field.name != "repository_grammars")
+KEYS = tuple(field.name for field in fields(Settings))
 
 
 def load_settings(
@@ -121,7 +120,7 @@ def _with_repository_file(settings: Settings, root: Path) -> Settings:
             )
         source = _Source(str(path), key, root)
         if key == "grammars":
-            settings = replace(settings, repository_grammars=_folder_inside(source, root, value))
+            settings = replace(settings, grammars=_folder_inside(source, root, value))
         elif key == "exclude":
             settings = replace(settings, exclude=(*settings.exclude, *_globs(source, value)))
         else:
@@ -144,8 +143,6 @@ def _with_environment(settings: Settings, environment: Mapping[str, str]) -> Set
                 raise SettingsError(f"{name} must be a whole number.", f"Example: {name}=4") from None
         elif key == "exclude":
             value = [glob for glob in text.split(",") if glob]
-        elif key == "grammars":
-            value = [folder for folder in text.split(os.pathsep) if folder]
         values[key] = _CHECKS[key](_Source("", name, Path.cwd()), value)
     return replace(settings, **values)
 
@@ -234,33 +231,23 @@ def _color(source: _Source, value: Any) -> str:
     return str(value)
 
 
-def _strings(value: Any) -> list[str] | None:
-    """One string or a list of strings as a list; None for anything else."""
-    values = [value] if isinstance(value, str) else value
-    if isinstance(values, list) and all(isinstance(each, str) and each for each in values):
-        return values
-    return None
-
-
 def _globs(source: _Source, value: Any) -> tuple[str, ...]:
-    globs = _strings(value)
-    if globs is None:
+    globs = [value] if isinstance(value, str) else value
+    if not isinstance(globs, list) or not all(isinstance(glob, str) and glob for glob in globs):
         raise source.wrong("a list of globs", '["generated/**", "*.lock"]')
     return tuple(globs)
 
 
-def _grammars(source: _Source, value: Any) -> tuple[Path, ...]:
-    names = _strings(value)
-    if names is None:
-        raise source.wrong("a folder, or a list of folders, of language files", "~/grammars")
-    folders = tuple(source.path(name) for name in names)
-    for folder in folders:
-        if not folder.is_dir():
-            raise SettingsError(
-                f"{source.file or source.key}: the grammars folder {folder} does not exist.",
-                "Create it, or correct `grammars`.",
-            )
-    return folders
+def _grammars(source: _Source, value: Any) -> Path:
+    if not isinstance(value, str) or not value:
+        raise source.wrong("a folder of language files", "~/grammars")
+    folder = source.path(value)
+    if not folder.is_dir():
+        raise SettingsError(
+            f"{source.file or source.key}: the grammars folder {folder} does not exist.",
+            "Create it, or correct `grammars`.",
+        )
+    return folder
 
 
 def _folder_inside(source: _Source, root: Path, value: Any) -> Path:

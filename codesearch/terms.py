@@ -26,6 +26,14 @@ _SUBWORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 # Longer runs are data (base64, hashes, minified code), not names; they would fill the vocabulary.
 _LONGEST_IDENTIFIER = 80
 
+# For counting: what every byte looks like. Bytes of other scripts count as small letters.
+_SHAPES = bytes(
+    ord("A") if chr(byte).isascii() and chr(byte).isupper()
+    else ord("a") if byte >= 0x80 or chr(byte).isalnum()
+    else ord(" ")
+    for byte in range(256)
+)  # fmt: skip
+
 WHOLE = "="  # marks a whole identifier, so that it never meets a plain word
 
 
@@ -66,6 +74,12 @@ def identifier_terms(identifier: str) -> tuple[str, ...]:
 def words(text: str) -> list[str]:
     """Identifiers and words of a text as they are written, in order, repeated ones included."""
     return _WORD.findall(text)
+
+
+def count_subwords(text: str) -> int:
+    """About how many sub-words a text has, borders at acronyms and digits aside; ten times quicker than splitting."""
+    shape = text.encode("utf-8", "replace").translate(_SHAPES)
+    return len(shape.replace(b"aA", b"a A").split())
 
 
 def count_words(text: str) -> Counter[str]:

@@ -236,12 +236,16 @@ class SnapshotInfo:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A repository's files at one moment. `entries` are sorted by path."""
+    """A repository's files at one moment. `entries` are sorted by path.
+
+    `changed` are tracked paths that differ from `commit`: edited, staged or deleted (then there is no entry).
+    """
 
     commit: str | None
     ref: str | None
     dirty: bool
     entries: tuple[Entry, ...]
+    changed: tuple[str, ...] = ()
 
 
 # --- what a front end asks and gets --------------------------------------------------------------------------

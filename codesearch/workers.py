@@ -40,13 +40,8 @@ class Result:
 def analyse_batch(analyser: Analyser, batch: list[Pending]) -> Result:
     """Analyses one batch in this process."""
     builder = analyser.new_builder()
-    chunks: list[Chunk] = []
-    fresh = [np.zeros(0, bool)]
-    for item in batch:
-        some, embedded = analyser.add(builder, item)
-        chunks.extend(some)
-        fresh.append(embedded)
-    return Result(builder.build(), chunks, np.concatenate(fresh))
+    chunks, fresh = analyser.add(builder, batch)
+    return Result(builder.build(), chunks, fresh)
 
 
 def analyse_in_processes(

@@ -92,9 +92,7 @@ class RecordedEngine:
         self.calls.append(("show", location))
         if "missing" in location:
             raise LocationError("missing.py names nothing.", "Run: codesearch outline")
-        return Shown(
-            "src/upload.py", 9, 13, "", "", Kind.BLOCK, "python", "", ("# above", "a", "b", "c", "d")
-        )
+        return Shown("src/upload.py", 9, 13, "", "", Kind.BLOCK, "python", "", ("# above", "a", "b", "c", "d"))
 
     def languages(self) -> tuple[LanguageInfo, ...]:
         return (LanguageInfo("python", (".py",), (Kind.FUNCTION,)), LanguageInfo("go", (".go",), ()))
@@ -276,19 +274,18 @@ def test_the_root_itself_restricts_nothing(engine: RecordedEngine, run) -> None:
 
 def test_dash_c_takes_a_folder_or_lines(engine: RecordedEngine, run) -> None:
     result = run("-C", "src", "retry", "-C", "2")
-    assert ("show", "src/upload.py:9-13") in engine.calls
+    assert ("show", f"{engine.root}/src/upload.py:9-13") in engine.calls
     assert result.out == (
-        "upload.py:10-12  Uploader.retry  method  0.83\n"
-        "     9- # above\n    10- a\n    11: b\n    12- c\n    13- d\n"
+        "upload.py:10-12  Uploader.retry  method  0.83\n     9- # above\n    10- a\n    11: b\n    12- c\n    13- d\n"
     )
 
 
 @pytest.mark.parametrize(
     ("flags", "location"),
     [
-        (["-A", "3"], "src/upload.py:11-14"),
-        (["-B", "30"], "src/upload.py:1-11"),
-        (["--context", "1", "-A", "0"], "src/upload.py:10-11"),
+        (["-A", "3"], "ROOT/src/upload.py:11-14"),
+        (["-B", "30"], "ROOT/src/upload.py:1-11"),
+        (["--context", "1", "-A", "0"], "ROOT/src/upload.py:10-11"),
         (["-C1", "--at", "HEAD~2"], "HEAD~2:src/upload.py:10-12"),
     ],
 )
@@ -296,7 +293,7 @@ def test_context_is_read_around_the_lines_that_match(
     engine: RecordedEngine, run, flags: list[str], location: str
 ) -> None:
     run("retry", *flags)
-    assert ("show", location) in engine.calls
+    assert ("show", location.replace("ROOT", str(engine.root))) in engine.calls
 
 
 def test_formats(engine: RecordedEngine, run) -> None:
@@ -335,6 +332,7 @@ def test_default_number_of_hits_comes_from_the_settings(
         (["x", "--kind", "methd"], "Unknown kind: methd", "Did you mean method?"),
         (["x", "-k", "0"], "Invalid value for '-k' / '--top-k': 0 is not in the range x>=1.", "Run:"),
         (["x", "--json", "--vimgrep"], "Several output formats: json, vimgrep.", "Give one"),
+        (["x", "--staged", "-A", "3"], "Context lines of what is staged cannot be shown.", "Leave out"),
         (["x", "--staged", "--at", "HEAD"], "--staged and --at name two different snapshots.", "Give one"),
         (["  "], "The query is empty.", "Run: codesearch"),
         (["search"], "The query is empty.", "Run: codesearch"),
@@ -391,16 +389,16 @@ def test_verbs_ask_the_engine_and_print(engine: RecordedEngine, run) -> None:
 
 def test_outline_and_show_take_paths_from_where_the_user_stands(engine: RecordedEngine, run) -> None:
     assert run("-C", "src", "outline", "upload.py", "--json").code == 0
-    assert engine.asked == ("outline", ["src/upload.py"])
+    assert engine.asked == ("outline", [f"{engine.root}/src/upload.py"])
     for given, asked in [
-        ("upload.py:3", "src/upload.py:3"),
-        ("upload.py:3-5", "src/upload.py:3-5"),
-        ("upload.py#retry", "src/upload.py#retry"),
-        ("src/upload.py:3", "src/upload.py:3"),  # as JSON cites it
+        ("upload.py:3", "ROOT/src/upload.py:3"),
+        ("upload.py:3-5", "ROOT/src/upload.py:3-5"),
+        ("upload.py#retry", "ROOT/src/upload.py#retry"),
+        ("src/upload.py:3", "ROOT/src/upload.py:3"),  # as JSON cites it
         ("HEAD~1:src/upload.py:3", "HEAD~1:src/upload.py:3"),
     ]:
         assert run("-C", "src", "show", given).code == 0
-        assert engine.asked == ("show", asked)
+        assert engine.asked == ("show", asked.replace("ROOT", str(engine.root)))
 
 
 # --- help and colour ----------------------------------------------------------------------------------------

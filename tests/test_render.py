@@ -61,6 +61,13 @@ def test_hit_as_plain_text() -> None:
     )
 
 
+def test_hits_without_code_stand_line_below_line() -> None:
+    bare = replace(HIT, snippet=Snippet(10, ()))
+    line = "src/upload.py:10-14  Uploader.retry  method  0.83\n"
+    assert to_plain(text.search_layout(replace(RESULT, hits=(bare, bare)))) == line + line
+    assert to_plain(text.search_layout(replace(RESULT, hits=(HIT, HIT)))).count("\n\n") == 1
+
+
 def test_signals_are_explained_strongest_first_and_snippets_can_be_left_out() -> None:
     assert to_plain(text.search_layout(RESULT, snippets=False, explain=True)) == (
         "src/upload.py:10-14  Uploader.retry  method  0.83\n      symbol +0.500  dense +0.250\n"
@@ -116,7 +123,7 @@ def test_json_has_exactly_the_keys_of_the_contract() -> None:
 
 def test_vimgrep_points_at_the_name_in_bytes() -> None:
     assert text.vimgrep_line(HIT) == "src/upload.py:11:9:    def retry(self, part):"
-    wide = replace(HIT, snippet=Snippet(10, ("/* é */ func retry() {",)))
+    wide = replace(HIT, signature="func retry()", snippet=Snippet(10, ("/* é */ func retry() {",)))
     assert text.vimgrep_line(wide) == "src/upload.py:10:15:/* é */ func retry() {"
     nameless = replace(HIT, symbol="", signature="", snippet=Snippet(10, ("  x = 1",)))
     assert text.vimgrep_line(nameless) == "src/upload.py:10:3:  x = 1"
@@ -124,9 +131,9 @@ def test_vimgrep_points_at_the_name_in_bytes() -> None:
     assert text.vimgrep_line(elsewhere) == "src/upload.py:10:1:def retry(self, part)"
 
 
-def test_vimgrep_does_not_take_a_longer_name_for_the_symbol() -> None:
-    hit = replace(HIT, snippet=Snippet(10, ("@retrying", "def retry():")))
-    assert text.vimgrep_line(hit) == "src/upload.py:11:5:def retry():"
+def test_vimgrep_takes_no_mention_of_the_name_for_its_declaration() -> None:
+    hit = replace(HIT, signature="def retry():", snippet=Snippet(10, ("# see retry", "@retry", "def retry():")))
+    assert text.vimgrep_line(hit) == "src/upload.py:12:5:def retry():"
 
 
 def test_file_list_names_each_file_once_best_first() -> None:
@@ -175,9 +182,7 @@ def test_no_output_carries_a_control_character_of_the_repository() -> None:
     declaration = Declaration(HOSTILE, HOSTILE, Kind.CLASS, HOSTILE, HOSTILE, span)
     skipped = (Skipped(HOSTILE, SkipReason.BINARY, HOSTILE),)
     shown = Shown(HOSTILE, 1, 1, HOSTILE, HOSTILE, Kind.CLASS, HOSTILE, HOSTILE, (HOSTILE,))
-    status = Status(
-        "a", HOSTILE, True, "b", None, (HOSTILE,), 1, 1, 1, skipped, HOSTILE, 1, 1, location=HOSTILE
-    )
+    status = Status("a", HOSTILE, True, "b", None, (HOSTILE,), 1, 1, 1, skipped, HOSTILE, 1, 1, location=HOSTILE)
     report = IndexReport("a", FileCounts(), DeclarationCounts(), skipped, 0.1)
     language = LanguageInfo(HOSTILE, (HOSTILE,), (), 1, 1)
     layouts = [
@@ -225,9 +230,7 @@ def test_only_colours_reach_a_terminal_from_hostile_code() -> None:
 
 
 def test_markup_in_code_is_not_interpreted() -> None:
-    hit = replace(
-        HIT, symbol="[red]x", qualified_name="[red]x", snippet=Snippet(1, ("a[bold]b = ':smile:'",))
-    )
+    hit = replace(HIT, symbol="[red]x", qualified_name="[red]x", snippet=Snippet(1, ("a[bold]b = ':smile:'",)))
     plain = re.sub(r"\x1b\[[0-9;]*m", "", in_color(replace(RESULT, hits=(hit,))))
     assert "[red]x" in plain
     assert "a[bold]b = ':smile:'" in plain
@@ -244,9 +247,7 @@ def test_blank_lines_at_the_ends_of_a_snippet_keep_their_numbers() -> None:
 # --- other values -------------------------------------------------------------------------------------------
 
 CLASS = Declaration("Uploader", "Uploader", Kind.CLASS, "class Uploader", "", Span(0, 90, 1, 9))
-METHOD = Declaration(
-    "retry", "Uploader.retry", Kind.METHOD, "def retry(self)", "", Span(20, 90, 3, 9), parent=0
-)
+METHOD = Declaration("retry", "Uploader.retry", Kind.METHOD, "def retry(self)", "", Span(20, 90, 3, 9), parent=0)
 OUTLINE = [FileOutline("src/upload.py", "python", (CLASS, METHOD)), FileOutline("x.py", "python", ())]
 
 
@@ -382,9 +383,7 @@ def test_long_lists_of_skipped_files_are_cut_with_a_count() -> None:
 
 def test_shown_code_is_numbered() -> None:
     shown = Shown("a.py", 9, 10, "f", "C.f", Kind.METHOD, "python", "def f()", ("def f():\r", "\treturn 1\r"))
-    assert to_plain(text.show_layout(shown)) == (
-        "a.py:9-10  C.f  method\n     9  def f():\n    10  \treturn 1\n"
-    )
+    assert to_plain(text.show_layout(shown)) == ("a.py:9-10  C.f  method\n     9  def f():\n    10  \treturn 1\n")
     assert documents.shown_document(shown)["text"] == "def f():\n\treturn 1"
 
 
@@ -393,9 +392,7 @@ def test_languages_as_a_table() -> None:
         LanguageInfo("go", (".go",), (Kind.FUNCTION,), 3, 40),
         LanguageInfo("python", (".py", ".pyi"), ()),
     ]
-    assert (
-        to_plain(text.languages_layout(known)) == "go      .go  3 files, 40 declarations\npython  .py .pyi\n"
-    )
+    assert to_plain(text.languages_layout(known)) == "go      .go  3 files, 40 declarations\npython  .py .pyi\n"
 
 
 @pytest.mark.parametrize(

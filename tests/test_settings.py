@@ -62,7 +62,7 @@ def test_a_repository_may_not_set_what_could_harm(root: Path, config: Path, line
 def test_a_repository_brings_grammars_only_from_inside(root: Path, config: Path) -> None:
     (root / "tools").mkdir()
     (root / ".codesearch.toml").write_text('grammars = "tools"\n')
-    assert load_settings(root, environment={}, config_dir=config).repository_grammars == root / "tools"
+    assert load_settings(root, environment={}, config_dir=config).grammars == root / "tools"
 
     (root / "link").symlink_to(config)
     for outside in ("../config", str(config), "link"):
@@ -116,16 +116,15 @@ def test_errors_name_the_file_the_key_and_the_fix(config: Path, content: str, me
 
 def test_environment_takes_lists_and_names_the_variable_in_errors(tmp_path: Path, config: Path) -> None:
     (tmp_path / "one").mkdir()
-    (tmp_path / "two").mkdir()
     environment = {
         "CODESEARCH_EXCLUDE": "*.lock,vendor/**",
-        "CODESEARCH_GRAMMARS": f"{tmp_path / 'one'}{os.pathsep}{tmp_path / 'two'}",
+        "CODESEARCH_GRAMMARS": str(tmp_path / "one"),
         "CODESEARCH_HOME": str(tmp_path / "home"),
         "CODESEARCH_MODEL": "",
     }
     settings = load_settings(environment=environment, config_dir=config)
     assert settings.exclude == ("*.lock", "vendor/**")
-    assert settings.grammars == (tmp_path / "one", tmp_path / "two")
+    assert settings.grammars == tmp_path / "one"
     assert settings.home == tmp_path / "home"
     assert settings.model is None
 

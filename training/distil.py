@@ -92,9 +92,7 @@ def write_model(folder: Path, terms: list[str], matrix: np.ndarray, config: dict
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("words", type=Path, help="word list written by vocabulary.py")
     parser.add_argument("model", type=Path, help="folder to write")
     parser.add_argument("--teacher", required=True, help="folder or name of a sentence-transformers model")
@@ -103,12 +101,7 @@ def main() -> None:
     )
     parser.add_argument("--vectors", type=Path, help="keep the teacher's vectors here (.npy) and reuse them")
     parser.add_argument("--dimensions", type=int, default=256, help="default: %(default)s")
-    parser.add_argument(
-        "--rarity", type=float, default=1e-4, help="a of a / (a + share) (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--version", type=int, default=1, help="version in config.json (default: %(default)s)"
-    )
+    parser.add_argument("--version", type=int, default=1, help="version in config.json (default: %(default)s)")
     args = parser.parse_args()
 
     terms, share = read_words(args.words)
@@ -119,9 +112,7 @@ def main() -> None:
         if args.vectors:
             np.save(args.vectors, vectors)
     if len(vectors) != len(terms):
-        sys.exit(
-            f"{args.vectors} holds {len(vectors)} vectors for {len(terms)} terms: made from another word list"
-        )
+        sys.exit(f"{args.vectors} holds {len(vectors)} vectors for {len(terms)} terms: made from another word list")
     matrix = reduce_dimensions(vectors, args.dimensions) * rarity(share)[:, None]
     config = {
         "format": 1,

@@ -69,9 +69,7 @@ def licence_of(folder: Path) -> str:
     for path in sorted(folder.iterdir()):
         if path.is_file() and LICENCE_FILE.match(path.name):
             text = path.read_text("utf-8", "replace")[:20_000]
-            name = next(
-                (name for name, pattern in LICENCES.items() if re.search(pattern, text, re.I | re.S)), ""
-            )
+            name = next((name for name, pattern in LICENCES.items() if re.search(pattern, text, re.I | re.S)), "")
             found = found or name
     return found
 
@@ -117,9 +115,7 @@ def teacher_words(vocabulary: Path) -> tuple[set[str], set[str]]:
     """The alphabetic whole words of a WordPiece vocabulary, and its alphabetic continuation pieces."""
     entries = vocabulary.read_text("utf-8").split("\n")
     whole = {word for word in entries if word.isascii() and word.isalpha() and len(word) >= SHORTEST_WORD}
-    pieces = {
-        word[2:] for word in entries if word.startswith("##") and word[2:].isascii() and word[2:].isalpha()
-    }
+    pieces = {word[2:] for word in entries if word.startswith("##") and word[2:].isascii() and word[2:].isalpha()}
     return whole, pieces
 
 
@@ -150,17 +146,11 @@ def choose_terms(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkouts", type=Path, help="folder of git work trees, each named owner+name")
     parser.add_argument("--exclude", type=Path, required=True, help="file with one owner/name a line")
-    parser.add_argument(
-        "--teacher-vocabulary", type=Path, required=True, help="vocab.txt of the teacher model"
-    )
-    parser.add_argument(
-        "--terms", type=int, default=30_000, help="length of the word list (default: %(default)s)"
-    )
+    parser.add_argument("--teacher-vocabulary", type=Path, required=True, help="vocab.txt of the teacher model")
+    parser.add_argument("--terms", type=int, default=30_000, help="length of the word list (default: %(default)s)")
     parser.add_argument("--words", type=Path, required=True, help="the word list to write (TSV)")
     parser.add_argument("--sources", type=Path, required=True, help="the data sheet to write (TSV)")
     args = parser.parse_args()

@@ -44,20 +44,26 @@ class Place:
             if candidate.is_relative_to(self.root):
                 relative = candidate.relative_to(self.root).as_posix()
                 return "" if relative == "." else relative
-        raise UsageError(
-            f"{text} is outside the repository {self.root}.", "Use -C DIR to search another one."
-        )
+        raise UsageError(f"{text} is outside the repository {self.root}.", "Use -C DIR to search another one.")
 
-    def location_from_root(self, location: str) -> str:
-        """FILE:LINE, FILE:A-B or FILE#symbol with FILE relative to the root.
+    def absolute(self, path: str) -> str:
+        """A path relative to the root as an absolute one, which means the same whatever the process's folder."""
+        return str(self.root / path)
 
-        FILE counts from where the user stands if it exists there, else from the root, as hits in JSON do; so
-        REV:FILE:LINE, where FILE always counts from the root as in git, passes unchanged.
+    def absolute_location(self, location: str) -> str:
+        """FILE:LINE, FILE:A-B or FILE#symbol with FILE absolute.
+
+        FILE counts from where the user stands if it exists there, else from the root, as hits in JSON do. What
+        exists in neither is left as it is: REV:FILE:LINE, where FILE counts from the root as in git.
         """
         match = _LOCATION.fullmatch(location)
-        if match is None or not self.exists(match["file"]):
+        if match is None:
             return location
-        return self.from_root(match["file"]) + match["rest"]
+        if self.exists(match["file"]):
+            return self.absolute(self.from_root(match["file"])) + match["rest"]
+        if (self.root / match["file"]).exists():
+            return self.absolute(match["file"]) + match["rest"]
+        return location
 
 
 def find_place(directories: Sequence[str] = ()) -> Place:

@@ -21,11 +21,12 @@ def run(words: list[str]) -> int:
     """
     output.prepare_streams()
     try:
-        code = codesearch.main(words or ["--help"], prog_name="codesearch", standalone_mode=False)
-        code = DONE if code is None else int(code)
+        # Not `codesearch.main(…)`: it answers Ctrl-C with an empty line and a closed pipe with exit code 1.
+        with codesearch.make_context("codesearch", words or ["--help"]) as context:
+            code = codesearch.invoke(context) or DONE
         output.flush_stdout()
-    except click.Abort:
-        raise KeyboardInterrupt from None
+    except click.exceptions.Exit as finished:  # after --help and --version
+        code = finished.exit_code
     except click.ClickException as error:
         _explain(error)
         code = ERROR

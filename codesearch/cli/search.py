@@ -34,9 +34,7 @@ class Context:
 @click.argument("words", nargs=-1, metavar="QUERY... [PATH...]")
 @click.option("-k", "--top-k", type=click.IntRange(min=1), metavar="N", help="At most N hits.  [default: 10]")
 @click.option("-p", "--path", "paths", multiple=True, metavar="PATH", help="Only in this file or folder.")
-@click.option(
-    "-g", "--glob", "globs", multiple=True, metavar="GLOB", help="Only in paths like '*.py'; '!GLOB': not."
-)
+@click.option("-g", "--glob", "globs", multiple=True, metavar="GLOB", help="Only in paths like '*.py'; '!GLOB': not.")
 @click.option("-t", "--lang", "languages", multiple=True, metavar="LANG", help="Only in this language.")
 @click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Only functions, methods, classes, …")
 @click.option("--symbol", "symbols", multiple=True, metavar="NAME", help="Only declarations of this name.")
@@ -62,17 +60,13 @@ class Context:
     metavar="N",
     help="Show N lines before each match.",
 )
-@click.option(
-    "--context", type=click.IntRange(min=0), metavar="N", help="Show N lines around each match; also -C N."
-)
+@click.option("--context", type=click.IntRange(min=0), metavar="N", help="Show N lines around each match; also -C N.")
 @click.option("--no-snippet", is_flag=True, help="Print no code.")
 @click.option("--explain", is_flag=True, help="Print the signals that made each score.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--jsonl", "as_jsonl", is_flag=True, help="Print one JSON object per hit and line.")
 @click.option("--vimgrep", "as_vimgrep", is_flag=True, help="Print path:line:col:text.")
-@click.option(
-    "--format", "chosen_format", type=click.Choice(options.FORMATS), help="The output format, by name."
-)
+@click.option("--format", "chosen_format", type=click.Choice(options.FORMATS), help="The output format, by name.")
 @options.color_option
 @options.place_options
 @click.pass_context
@@ -119,6 +113,9 @@ def search(
     )
     folders, lines = _folders_and_lines(directories, context)
     place = find_place(folders)
+    wanted = _context(before, after, lines)
+    if wanted is not None and staged:
+        raise UsageError("Context lines of what is staged cannot be shown.", "Leave out -A, -B and -C.")
     query, path_words = split_words(words, words_after_dashes(ctx), place.exists)
     if not query.strip():
         raise UsageError("The query is empty.", 'Run: codesearch "what you are looking for"')
@@ -147,12 +144,11 @@ def search(
             progress=progress,
         )
 
-    wanted = _context(before, after, lines)
     if no_snippet:
         result = _with_snippets(result, [Snippet(hit.start_line, ()) for hit in result.hits])
     elif wanted is not None and form in ("text", "json", "jsonl"):
-        revision = ":" if staged else f"{at}:" if at is not None else ""
-        result = _with_snippets(result, [_widen(engine, hit, wanted, revision) for hit in result.hits])
+        origin = f"{at}:" if at is not None else f"{place.root}/"
+        result = _with_snippets(result, [_widen(engine, hit, wanted, origin) for hit in result.hits])
     _print_hits(
         result,
         form,
@@ -190,9 +186,7 @@ def _paths_from_root(place: Place, paths: Sequence[str], *, on_disk: bool) -> tu
     """Path filters relative to the root; a path that is not there is a mistake, not an empty result."""
     for path in paths:
         if on_disk and not place.exists(path):
-            raise UsageError(
-                f"No such file or folder: {path}", "Quote the whole query to search for that word."
-            )
+            raise UsageError(f"No such file or folder: {path}", "Quote the whole query to search for that word.")
     from_root = tuple(place.from_root(path) for path in paths)
     return () if "" in from_root else from_root  # the root itself restricts nothing
 
@@ -200,23 +194,17 @@ def _paths_from_root(place: Place, paths: Sequence[str], *, on_disk: bool) -> tu
 # --- from hits to output ------------------------------------------------------------------------------------
 
 
-def _print_hits(
-    result: SearchResult, form: str, *, folder: str, explain: bool, whole: bool, color: bool
-) -> None:
+def _print_hits(result: SearchResult, form: str, *, folder: str, explain: bool, whole: bool, color: bool) -> None:
     if form == "json":
         output.print_document(documents.search_document(result))
     elif form == "jsonl":
-        output.print_text(
-            "".join(documents.to_json(documents.hit_document(hit)) + "\n" for hit in result.hits)
-        )
+        output.print_text("".join(documents.to_json(documents.hit_document(hit)) + "\n" for hit in result.hits))
     elif form == "vimgrep":
         output.print_text("".join(text.vimgrep_line(hit, folder=folder) + "\n" for hit in result.hits))
     elif form == "files":
         output.print_text("".join(path + "\n" for path in text.file_list(result.hits, folder=folder)))
     else:
-        output.print_layout(
-            text.search_layout(result, folder=folder, explain=explain, whole=whole), color=color
-        )
+        output.print_layout(text.search_layout(result, folder=folder, explain=explain, whole=whole), color=color)
 
 
 def _with_snippets(result: SearchResult, snippets: Sequence[Snippet]) -> SearchResult:
@@ -224,12 +212,15 @@ def _with_snippets(result: SearchResult, snippets: Sequence[Snippet]) -> SearchR
     return replace(result, hits=tuple(replace(hit, snippet=snippet) for hit, snippet in hits))
 
 
-def _widen(engine: Engine, hit: Hit, context: Context, revision: str) -> Snippet:
-    """The best lines of a hit with `context` around them, also past the ends of the declaration."""
+def _widen(engine: Engine, hit: Hit, context: Context, origin: str) -> Snippet:
+    """The best lines of a hit with `context` around them, also past the ends of the declaration.
+
+    `origin` is what makes a location of the hit's path: the root's folder, or a revision.
+    """
     best = text.best_part(hit.snippet).best or {hit.start_line}
     first, last = max(1, min(best) - context.before), max(best) + context.after
     try:
-        shown = engine.show(f"{revision}{hit.path}:{first}-{last}")
+        shown = engine.show(f"{origin}{hit.path}:{first}-{last}")
     except LocationError:  # the file has changed since it was searched: better the lines that were found
         return hit.snippet
     return Snippet(shown.start_line, shown.lines, frozenset(best))

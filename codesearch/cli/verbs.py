@@ -112,8 +112,10 @@ def show(session: Session, *, location: str) -> None:
     LOCATION is FILE:LINE or FILE#symbol (the whole declaration) or FILE:A-B (lines); all may
     follow REV:, and FILE then counts from the repository's root.
     """
-    shown = session.engine.show(session.place.location_from_root(location))
-    folder = session.place.prefix
+    place = session.place
+    shown = session.engine.show(place.absolute_location(location))
+    # In REV:FILE the file counts from the root, wherever the user stands.
+    folder = place.prefix if (place.root / shown.path).exists() else ""
     session.print(lambda: documents.shown_document(shown), lambda: text.show_layout(shown, folder=folder))
 
 
@@ -124,11 +126,10 @@ def outline(session: Session, *, paths: tuple[str, ...]) -> None:
 
     In order of start; nested ones are indented.
     """
-    files = session.engine.outline([session.place.from_root(path) for path in paths])
-    folder = session.place.prefix
-    session.print(
-        lambda: documents.outline_document(files), lambda: text.outline_layout(files, folder=folder)
-    )
+    place = session.place
+    files = session.engine.outline([place.absolute(place.from_root(path)) for path in paths])
+    folder = place.prefix
+    session.print(lambda: documents.outline_document(files), lambda: text.outline_layout(files, folder=folder))
 
 
 @verb

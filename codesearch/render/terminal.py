@@ -52,9 +52,7 @@ def _line(line: Line) -> Text:
 def _code_lines(code: Code) -> list[Text]:
     """Lines of code with their numbers, highlighted together so that strings may span lines."""
     source = "\n".join(line.expandtabs(TAB_WIDTH) for line in code.lines)
-    syntax = Syntax(
-        source, LEXERS.get(code.language, code.language), theme="ansi_dark", background_color="default"
-    )
+    syntax = Syntax(source, LEXERS.get(code.language, code.language), theme="ansi_dark", background_color="default")
     highlighted = syntax.highlight(source).split("\n", allow_blank=True)
     lines = []
     for offset in range(len(code.lines)):

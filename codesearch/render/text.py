@@ -76,12 +76,13 @@ def search_layout(
 ) -> Iterator[Line | Code]:
     """Hits, best first. `whole` keeps every line of a snippet, else the best `SNIPPET_LINES` are shown."""
     for number, hit in enumerate(result.hits):
-        if number and (snippets or explain):
+        with_code = snippets and bool(hit.snippet.lines)
+        if number and (with_code or explain):
             yield Line()
         yield _hit_line(hit, folder)
         if explain:
             yield _signals_line(hit)
-        if snippets and hit.snippet.lines:
+        if with_code:
             snippet = hit.snippet if whole else best_part(hit.snippet)
             yield _code(hit.language, snippet.start_line, snippet.lines, snippet.best)
 
@@ -100,9 +101,7 @@ def best_part(snippet: Snippet, length: int = SNIPPET_LINES) -> Snippet:
     count = len(snippet.lines)
     if count <= length:
         return snippet
-    best = [
-        number - snippet.start_line for number in snippet.best if 0 <= number - snippet.start_line < count
-    ]
+    best = [number - snippet.start_line for number in snippet.best if 0 <= number - snippet.start_line < count]
     starts = range(count - length + 1)
 
     def fitness(start: int) -> tuple[int, float, int]:
@@ -120,16 +119,18 @@ def best_part(snippet: Snippet, length: int = SNIPPET_LINES) -> Snippet:
 
 
 def vimgrep_line(hit: Hit, *, folder: str = "") -> str:
-    """`path:line:col:text` of the line that names the hit's symbol, else of its first line.
+    """`path:line:col:text` of the line that declares the hit's symbol, else of its first line.
 
     `col` counts bytes from 1, as vim does.
     """
-    symbol = re.compile(rf"(?<!\w){re.escape(hit.symbol)}(?!\w)") if hit.symbol else None
-    number, column, text = hit.start_line, 1, hit.signature.split("\n", 1)[0]
+    signature = hit.signature.split("\n", 1)[0]
+    symbol = re.search(rf"(?<!\w){re.escape(hit.symbol)}(?!\w)", signature) if hit.symbol else None
+    number, column, text = hit.start_line, 1, signature
     for offset, line in enumerate(hit.snippet.lines):
-        if named := symbol and symbol.search(line):
+        declared_at = line.find(signature[: symbol.end()]) if symbol else -1
+        if symbol and declared_at >= 0:
             number, text = hit.snippet.start_line + offset, line
-            column = len(line[: named.start()].encode(errors="surrogateescape")) + 1
+            column = len(line[: declared_at + symbol.start()].encode(errors="surrogateescape")) + 1
             break
         if hit.snippet.start_line + offset == hit.start_line:
             text = line
@@ -225,9 +226,7 @@ def languages_layout(languages: Sequence[LanguageInfo]) -> Iterator[Line | Code]
 
 def clean_layout(freed_bytes: int) -> Iterator[Line | Code]:
     """What `clean` removed."""
-    yield _plain(
-        f"Removed the index: {shown_bytes(freed_bytes)} freed." if freed_bytes else "Nothing to remove."
-    )
+    yield _plain(f"Removed the index: {shown_bytes(freed_bytes)} freed." if freed_bytes else "Nothing to remove.")
 
 
 # --- parts --------------------------------------------------------------------------------------------------
@@ -276,11 +275,7 @@ def _index_state(status: Status) -> str:
     else:
         state = f"at {made_at}"
     stale = len(status.stale_files)
-    return (
-        f"{state}; {_count(stale, 'changed file')} read anew at each search"
-        if stale
-        else f"{state}; up to date"
-    )
+    return f"{state}; {_count(stale, 'changed file')} read anew at each search" if stale else f"{state}; up to date"
 
 
 def _count(number: int, noun: str) -> str:
@@ -295,9 +290,7 @@ def _skipped_lines(skipped: Sequence[Skipped], *, folder: str = "") -> Iterator[
     for reason, count in reasons.most_common():
         paths = [shown_path(each.path, folder) for each in skipped if each.reason is reason]
         for path in paths[:SKIPPED_SHOWN]:
-            yield Line(
-                (("                ", Role.PLAIN), (path, Role.CITATION), (f"  {reason.value}", Role.FAINT))
-            )
+            yield Line((("                ", Role.PLAIN), (path, Role.CITATION), (f"  {reason.value}", Role.FAINT)))
         if count > SKIPPED_SHOWN:
             more = f"                … and {count - SKIPPED_SHOWN:,} more {reason.value}; --json lists all"
             yield Line(((more, Role.FAINT),))

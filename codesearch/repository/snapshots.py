@@ -61,7 +61,8 @@ def worktree_snapshot(git: Git, location: Location, index_file: Path) -> Snapsho
         if _stamp(index_file) == before:  # else the two may speak of different indexes
             break
     entries = _worktree_entries(location, listed, status)
-    return Snapshot(status.commit, status.ref, status.is_dirty, tuple(_sorted(entries.values())))
+    changed = tuple(sorted(status.changed))
+    return Snapshot(status.commit, status.ref, status.is_dirty, tuple(_sorted(entries.values())), changed)
 
 
 def _worktree_entries(

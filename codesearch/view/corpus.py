@@ -88,16 +88,13 @@ class Corpus:
     @cached_property
     def path_average(self) -> float:
         """Mean number of terms of a living file's path."""
-        total = alive = 0
-        for source in self.sources:
-            total += int(source.table.rows["path_length"][source.alive].astype(np.int64).sum())
-            alive += int(source.alive.sum())
-        return max(total / max(alive, 1), 1e-3)
+        total = int(self.path_lengths[self.alive_files].astype(np.int64).sum())
+        return max(total / max(int(self.alive_files.sum()), 1), 1e-3)
 
     @cached_property
     def alive_files(self) -> NDArray[np.bool_]:
-        """Which files of the corpus count."""
-        return np.concatenate([source.alive for source in self.sources])
+        """Which files of the corpus count. Files without a unit (symlinks …) do not: an overlay has no rows for them."""
+        return self.file_unit >= 0
 
     @cached_property
     def roles(self) -> NDArray[np.uint8]:

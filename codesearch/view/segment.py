@@ -429,17 +429,19 @@ def chunk_key(language: str, chunk: Chunk) -> bytes:
 
 def chunk_array(language: str, content: bytes, chunks: Sequence[Chunk]) -> NDArray[Any]:
     """The rows of a unit's chunks; lengths are filled in when their terms are added."""
-    rows = np.zeros(len(chunks), CHUNK)
-    for row, chunk in zip(rows, chunks, strict=True):
-        span = chunk.span
-        row["key"] = np.frombuffer(chunk_key(language, chunk), np.uint8)
-        row["check"] = digest64(content[span.start_byte : span.end_byte])
-        row["start"], row["end"] = span.start_byte, span.end_byte
-        row["first"], row["last"] = span.start_line, span.end_line
-        row["declaration"], row["kind"] = chunk.declaration, _KIND_CODE[chunk.kind]
-        row["part"], row["parts"] = min(chunk.part, 0xFFFF), min(chunk.parts, 0xFFFF)
-        row["flags"] = SYNTHETIC * chunk.synthetic | OWN * chunk.own
-    return rows
+    no_lengths = (0,) * len(FIELDS)
+    return np.array(
+        [
+            (
+                np.frombuffer(chunk_key(language, chunk), np.uint8), digest64(content[chunk.span.start_byte : chunk.span.end_byte]),
+                chunk.span.start_byte, chunk.span.end_byte, chunk.span.start_line, chunk.span.end_line,
+                chunk.declaration, min(chunk.part, 0xFFFF), min(chunk.parts, 0xFFFF), _KIND_CODE[chunk.kind],
+                SYNTHETIC * chunk.synthetic | OWN * chunk.own, no_lengths,
+            )
+            for chunk in chunks
+        ],
+        CHUNK,
+    )  # fmt: skip
 
 
 def declaration_array(

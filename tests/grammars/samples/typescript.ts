@@ -35,8 +35,9 @@ export abstract class Shelf<T> implements Store<T> {
 
   constructor(private readonly size: number) {}
 
-  @logged()
   put(item: T): boolean;
+  /** Stores one. */
+  @logged()
   put(item: any): boolean { return true; }
 
   abstract weigh(): Weight;

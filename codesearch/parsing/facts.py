@@ -1,0 +1,154 @@
+"""Runs a language's query over a file's syntax tree and keeps what it finds as byte ranges.
+
+The one place that touches tree-sitter's nodes, apart from borders.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, cast
+
+from codesearch.errors import GrammarError
+from codesearch.languages import Language, Syntax
+from codesearch.parsing.source import LONGEST_SYMBOL, Piece, back, clean_string, one_line
+from codesearch.types import Kind
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser, Query
+
+
+@dataclass(slots=True)
+class Found:
+    """A declaration in the making. `start:end` is its node; `first:last` grows to the span that is cited."""
+
+    start: int
+    end: int
+    node_id: int
+    pattern: int
+    capture: str
+    kind: Kind
+    names: list[str] = field(default_factory=list)
+    name_end: int = 0
+    scope: str = ""
+    body: int = -1
+    doc: str = ""
+    first: int = 0
+    last: int = 0
+    proper: int = 0
+    lead: list[Piece] = field(default_factory=list)
+    parent: Found | None = None
+    merged_into: Found | None = None
+    index: int = -1
+
+    @property
+    def symbol(self) -> str:
+        """The name, or all of them where one statement gives several."""
+        return ", ".join(self.names)[:LONGEST_SYMBOL]
+
+
+@dataclass(slots=True)
+class Facts:
+    """What the query found in one file."""
+
+    declarations: dict[int, Found] = field(default_factory=dict)
+    pieces: list[Piece] = field(default_factory=list)
+    locals: list[tuple[int, int]] = field(default_factory=list)
+    wrappers: dict[int, tuple[int, int, int]] = field(default_factory=dict)  # child id → its id, start, end
+    doc: str = ""
+
+
+@lru_cache(maxsize=64)
+def compiled(language: Language) -> tuple[Parser, Query, Query | None]:
+    """The parser and the queries of a language: one of declarations and what surrounds them, one of borders."""
+    # Imported here: only indexing parses, and `--help` or a search should not load the grammars.
+    from tree_sitter import Parser, Query, QueryError
+    from tree_sitter_language_pack import SupportedLanguage, get_language
+
+    syntax = language.syntax
+    if syntax is None:
+        raise GrammarError(f"Language {language.name!r} has no grammar.", hint='Only chunker "declarations" has.')
+    grammar = get_language(cast("SupportedLanguage", syntax.grammar))
+    parts = [
+        syntax.query,
+        *(f"({node}) @comment" for node in syntax.comments),
+        *(f"({node}) @attribute" for node in syntax.attributes),
+        *(f"({node}) @local" for node in syntax.local_scopes),
+        *(f"({node} (_) @wrapped) @wrapper" for node in syntax.wrappers),
+    ]
+    key = "query"
+    try:
+        query = Query(grammar, "\n".join(parts))
+        key = "borders"
+        borders = Query(grammar, syntax.borders) if syntax.borders.strip() else None
+    except QueryError as error:
+        raise GrammarError(
+            f"{syntax.source}: key '{key}': {error}.",
+            hint="Correct the pattern, or the node type in comments, attributes, local_scopes or wrappers.",
+        ) from error
+    return Parser(grammar), query, borders
+
+
+def collect(content: bytes, root: Node, query: Query, syntax: Syntax) -> Facts:
+    """Everything that the query finds in a file."""
+    from tree_sitter import QueryCursor
+
+    facts = Facts()
+    kinds = syntax.kinds
+    fixed_names = [query.pattern_settings(index).get("name") for index in range(query.pattern_count)]
+    for pattern, captures in QueryCursor(query).matches(root):
+        capture = next((name for name in captures if name in kinds), None)
+        if capture is None:
+            _collect_surroundings(facts, captures, content)
+            continue
+        node = captures[capture][0]
+        found = facts.declarations.get(node.id)
+        if found is None:
+            found = Found(node.start_byte, node.end_byte, node.id, pattern, capture, kinds[capture])
+            facts.declarations[node.id] = found
+        elif pattern < found.pattern:
+            # The pattern that stands first in the file decides what a node is; later ones add what it lacks.
+            found.pattern, found.capture, found.kind = pattern, capture, kinds[capture]
+            found.names.clear()
+        _add_details(found, pattern, captures, fixed_names[pattern], content)
+    unnamed = [node_id for node_id, found in facts.declarations.items() if not found.names]
+    for node_id in unnamed:
+        del facts.declarations[node_id]
+    return facts
+
+
+def _add_details(
+    found: Found, pattern: int, captures: dict[str, list[Node]], fixed_name: str | None, content: bytes
+) -> None:
+    if pattern == found.pattern:
+        names = captures.get("name", ())
+        for node in names:
+            name = one_line(content[node.start_byte : node.end_byte])
+            if name and name not in found.names:
+                found.names.append(name)
+                found.name_end = max(found.name_end, node.end_byte)
+        if not names and fixed_name and not found.names:
+            found.names.append(fixed_name)
+        if "scope" in captures:
+            found.scope = one_line(b"".join(content[n.start_byte : n.end_byte] for n in captures["scope"]))
+    if "body" in captures and found.body < 0:
+        body = captures["body"][0]
+        found.body = body.start_byte
+        # A declaration inside a macro's tokens has no node of its own: it runs from its keyword to its body's end.
+        found.end = max(found.end, body.end_byte)
+    if "doc" in captures and not found.doc:
+        found.doc = clean_string(content, captures["doc"][0])
+
+
+def _collect_surroundings(facts: Facts, captures: dict[str, list[Node]], content: bytes) -> None:
+    for name, nodes in captures.items():
+        node = nodes[0]
+        if name in ("comment", "attribute"):
+            # Some grammars end a line comment after its line end.
+            facts.pieces.append(Piece(node.start_byte, back(content, node.end_byte), name == "comment"))
+        elif name == "local":
+            facts.locals.append((node.start_byte, node.end_byte))
+        elif name == "wrapper":
+            facts.wrappers[captures["wrapped"][0].id] = (node.id, node.start_byte, node.end_byte)
+        elif name == "doc" and not facts.doc:
+            facts.doc = clean_string(content, node)

@@ -1,0 +1,98 @@
+"""Works out how declarations nest and which bytes each cites: decorators, doc comments and trailing comments too.
+
+Plain arithmetic on byte ranges; touches no syntax tree.
+"""
+
+from __future__ import annotations
+
+from codesearch.languages import Syntax
+from codesearch.parsing.facts import Facts, Found
+from codesearch.parsing.source import Source
+from codesearch.types import Kind
+
+
+def nest(facts: Facts, syntax: Syntax) -> list[Found]:
+    """Declarations in order of start, each with its parent and final kind, without local variables."""
+    entries: list[tuple[int, int, int, Found | None]] = [
+        (found.start, -found.end, 1, found) for found in facts.declarations.values()
+    ]
+    entries += [(start, -end, 0, None) for start, end in facts.locals]
+    entries.sort(key=lambda entry: entry[:3])
+    kept: list[Found] = []
+    stack: list[tuple[int, Found | None, bool, Found | None]] = []  # end, declaration, local?, nearest declaration
+    for start, negative_end, _, found in entries:
+        end = -negative_end
+        while stack and stack[-1][0] <= start:
+            stack.pop()
+        parent, is_local = (stack[-1][3], stack[-1][2]) if stack else (None, False)
+        if found is None:
+            stack.append((end, None, True, parent))
+            continue
+        if is_local and found.capture in syntax.skip_locals:
+            continue
+        if parent and (parent.start, parent.end) == (found.start, found.end):
+            continue
+        if parent:
+            found.parent = parent
+            found.kind = syntax.nested.get(parent.kind, {}).get(found.kind, found.kind)
+        kept.append(found)
+        if found.kind.is_callable:
+            is_local = True
+        elif found.kind.is_container:
+            is_local = False
+        stack.append((end, found, is_local, found))
+    return kept
+
+
+def extend(found: list[Found], facts: Facts, source: Source) -> None:
+    """Sets the cited span of each: wrappers, doc comments and attributes above, a `;` and comments behind."""
+    own = {each.node_id for each in found}
+    wrapped: dict[int, list[Found]] = {}
+    for each in found:
+        each.first, each.last = each.start, each.end
+        around = facts.wrappers.get(each.node_id)
+        while around and around[0] not in own:
+            wrapped.setdefault(around[0], []).append(each)
+            around = facts.wrappers.get(around[0])
+    bounds = {node_id: (start, end) for node_id, start, end in facts.wrappers.values()}
+    for node_id, inside in wrapped.items():
+        # Of several declarations in one statement, the first has its beginning and the last its end.
+        start, end = bounds[node_id]
+        inside[0].first = min(inside[0].first, start)
+        inside[-1].last = max(inside[-1].last, end)
+    for each in found:
+        each.proper = each.first
+        each.lead = source.lead(each.first)
+        if each.lead:
+            each.first = each.lead[-1].start
+        each.last = source.end_with_trail(each.first, each.last)
+    for each in reversed(found):  # members before what encloses them
+        if each.parent:
+            each.parent.last = max(each.parent.last, each.last)
+            each.parent.first = min(each.parent.first, each.first)
+
+
+def merge(found: list[Found], content: bytes, kinds: frozenset[Kind]) -> list[Found]:
+    """Makes one declaration of neighbours with one name, such as the clauses of a function."""
+    if not kinds:
+        return found
+    latest: dict[int, Found] = {}
+    kept = []
+    for each in found:
+        if each.parent and each.parent.merged_into:
+            each.parent = each.parent.merged_into
+        key = id(each.parent)
+        before = latest.get(key)
+        if (
+            before
+            and each.kind in kinds
+            and (before.kind, before.names, before.scope) == (each.kind, each.names, each.scope)
+            and not content[before.last : each.first].strip()
+        ):
+            before.last = max(before.last, each.last)
+            before.doc = before.doc or each.doc
+            each.merged_into = before
+            continue
+        latest[key] = each
+        kept.append(each)
+    return kept

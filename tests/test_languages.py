@@ -1,0 +1,173 @@
+"""Which language a file is, and what a wrong grammar file says."""
+
+import subprocess
+import sys
+
+import pytest
+
+from codesearch.errors import GrammarError
+from codesearch.languages import load_languages
+from codesearch.parsing import parse
+from codesearch.types import Kind
+
+LANGUAGES = load_languages()
+
+INI = """
+name = "ini"
+grammar = "ini"
+extensions = [".ini"]
+query = '''
+(section (section_name (text) @name)) @module
+'''
+"""
+
+
+def name_of(path, head=b""):
+    language = LANGUAGES.for_path(path, head)
+    return language.name if language else None
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("src/app.py", "python"),
+        ("src/app.pyi", "python"),
+        ("web/app.jsx", "javascript"),
+        ("web/app.mjs", "javascript"),
+        ("web/types.d.ts", "typescript"),
+        ("web/app.cts", "typescript"),
+        ("web/App.tsx", "tsx"),
+        ("cmd/main.go", "go"),
+        ("src/lib.rs", "rust"),
+        ("Main.java", "java"),
+        ("UPPER.PY", "python"),
+        ("docs/guide.md", "markdown"),
+        ("docs/guide.rst", "text"),
+        ("LICENSE", "text"),
+        ("sub/README", "text"),
+        ("Makefile.unknown", None),
+        ("no_extension", None),
+        (".gitignore", None),
+    ],
+)
+def test_language_of_a_path(path, expected):
+    assert name_of(path) == expected
+
+
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        (b"#!/usr/bin/python3.11\nimport os", "python"),
+        (b"#!/usr/bin/env -S FOO=1 python3 -u\n", "python"),
+        (b"#! /usr/bin/env node\r\n", "javascript"),
+        (b"#!/opt/unknown\n", None),
+        (b"#!\n", None),
+        (b"import os\n", None),
+    ],
+)
+def test_language_of_a_script_by_its_first_line(head, expected):
+    assert name_of("bin/tool", head) == expected
+
+
+def test_extension_wins_over_the_first_line():
+    assert name_of("tool.go", b"#!/usr/bin/env python\n") == "go"
+
+
+def test_bundled_extensions_are_claimed_once():
+    claims = [extension for language in LANGUAGES for extension in (*language.extensions, *language.filenames)]
+    assert sorted(claims) == sorted(set(claims))
+
+
+def test_kinds_of_a_language_are_those_that_its_query_can_give():
+    python = LANGUAGES.get("python")
+    assert python.kinds == (Kind.FUNCTION, Kind.METHOD, Kind.CLASS, Kind.TYPE, Kind.CONSTANT, Kind.VARIABLE)
+    assert LANGUAGES.get("markdown").kinds == (Kind.SECTION,)
+
+
+def test_loading_imports_no_parser():
+    code = (
+        "import sys; from codesearch.languages import load_languages; load_languages();"
+        "print([name for name in sys.modules if name.startswith('tree_sitter')])"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
+
+
+def test_users_grammar_file_adds_a_language(tmp_path):
+    (tmp_path / "ini.toml").write_text(INI)
+    languages = load_languages(tmp_path)
+    language = languages.for_path("setup.ini")
+    parsed = parse(b"[server]\nport = 1\n[client]\n", language)
+    assert [(each.kind, each.symbol, each.span.start_line) for each in parsed.declarations] == [
+        (Kind.MODULE, "server", 1),
+        (Kind.MODULE, "client", 3),
+    ]
+    assert languages.get("python") == LANGUAGES.get("python")
+    assert LANGUAGES.get("ini") is None
+
+
+def test_users_grammar_file_wins_over_the_bundled_one(tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text(INI.replace('".ini"', '".py"'))
+    assert load_languages(file).for_path("a.py").name == "ini"
+
+
+def test_users_grammar_file_extends_a_bundled_language(tmp_path):
+    (tmp_path / "bzl.toml").write_text('name = "bzl"\nextends = "python"\nextensions = [".bzl"]\n')
+    language = load_languages(tmp_path).for_path("rules.bzl")
+    assert [each.symbol for each in parse(b"def rule(): pass\n", language).declarations] == ["rule"]
+
+
+def test_version_changes_with_the_file_and_with_what_it_extends(tmp_path):
+    file = tmp_path / "ini.toml"
+    file.write_text(INI)
+    before = load_languages(file).get("ini").version
+    assert load_languages(file).get("ini").version == before
+    file.write_text(INI + "\n# changed\n")
+    assert load_languages(file).get("ini").version != before
+
+
+@pytest.mark.parametrize(
+    ("change", "message", "hint"),
+    [
+        (('name = "ini"', ""), "key 'name': missing", 'Add name = "…".'),
+        (('"ini"\nextensions', '"ini_"\nextensions'), "key 'grammar': 'ini_' is not a bundled grammar", None),
+        (('"ini"\nextensions', '"os.path"\nextensions'), "key 'grammar': 'os.path' is not a bundled grammar", None),
+        (('"ini"\nextensions', '"../ini"\nextensions'), "key 'grammar': '../ini' is not a bundled grammar", None),
+        (('[".ini"]', '["ini"]'), "key 'extensions': 'ini' has no leading dot", "Write '.ini'."),
+        (('[".ini"]', "[]"), "key 'extensions': no file would be of this language", None),
+        (('[".ini"]', '".ini"'), "key 'extensions': not a list of texts", None),
+        (("@module", "@chapter"), "key 'kinds.chapter': the query's capture @chapter has no kind", None),
+        (("extensions", "colour = 1\nextensions"), "key 'colour': unknown key", None),
+        (("extensions", 'chunker = "lines"\nextensions'), "key 'chunker': 'lines' is not a choice", None),
+        (("extensions", 'merge = ["clause"]\nextensions'), "key 'merge': 'clause' is no kind", None),
+        (("extensions", 'skip_locals = ["x"]\nextensions'), "key 'skip_locals': the query has no capture @x", None),
+        (("extensions", 'extends = "none"\nextensions'), "key 'extends': there is no language 'none'", None),
+        (("extensions", "indented = 1\nextensions"), "key 'indented': not true or false", None),
+    ],
+)
+def test_wrong_grammar_file_names_file_key_and_fix(tmp_path, change, message, hint):
+    file = tmp_path / "broken.toml"
+    file.write_text(INI.replace(*change, 1))
+    with pytest.raises(GrammarError) as caught:
+        load_languages(file)
+    assert caught.value.message == f"{file}: {message}."
+    assert caught.value.hint
+    if hint:
+        assert caught.value.hint == hint
+
+
+def test_query_that_the_grammar_refuses_names_file_and_key(tmp_path):
+    file = tmp_path / "broken.toml"
+    file.write_text(INI.replace("section_name", "chapter_name"))
+    language = load_languages(file).get("ini")
+    with pytest.raises(GrammarError, match=r"broken\.toml: key 'query': .*chapter_name"):
+        parse(b"[a]\n", language)
+
+
+def test_unreadable_and_malformed_files_are_named(tmp_path):
+    with pytest.raises(GrammarError, match=r"gone\.toml: cannot be read"):
+        load_languages(tmp_path / "gone.toml")
+    (tmp_path / "bad.toml").write_text("name = ")
+    with pytest.raises(GrammarError, match=r"bad\.toml: not valid TOML"):
+        load_languages(tmp_path)

@@ -1,0 +1,295 @@
+"""Parsing: one sample and one expected outline per language, and what must hold for any source.
+
+`python tests/test_parsing.py` rewrites the outlines; read their diff before you keep it.
+"""
+
+import sys
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from codesearch.languages import Language, load_languages
+from codesearch.parsing import SPLITTABLE, parse
+from codesearch.types import Kind, ParsedFile
+
+GRAMMARS = Path(__file__).parent / "grammars"
+LANGUAGES = load_languages()
+CODE_LANGUAGES = [language for language in LANGUAGES if language.chunker == "declarations"]
+
+
+def outline(parsed: ParsedFile) -> str:
+    depths = {-1: -1}
+    lines = [f"doc: {parsed.doc.splitlines()[0]}" if parsed.doc else "doc:"]
+    for index, declaration in enumerate(parsed.declarations):
+        depths[index] = depths[declaration.parent] + 1
+        span = declaration.span
+        lines.append(
+            f"{'  ' * depths[index]}{declaration.kind} {declaration.qualified_name} {span.start_line}-{span.end_line}"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def sample_of(language: Language) -> Path:
+    return GRAMMARS / "samples" / f"{language.name}{language.extensions[0]}"
+
+
+def outline_of(language: Language) -> Path:
+    return GRAMMARS / "outlines" / f"{language.name}.txt"
+
+
+def parse_as(name: str, source: str | bytes) -> ParsedFile:
+    language = LANGUAGES.get(name)
+    assert language
+    return parse(source.encode() if isinstance(source, str) else source, language)
+
+
+def texts(source: str, parsed: ParsedFile) -> dict[str, str]:
+    raw = source.encode()
+    return {
+        each.qualified_name: raw[each.span.start_byte : each.span.end_byte].decode() for each in parsed.declarations
+    }
+
+
+# --- every language ------------------------------------------------------------------------------------------
+
+
+def test_every_grammar_file_has_a_sample_and_an_outline():
+    missing = [
+        str(path.relative_to(GRAMMARS))
+        for language in CODE_LANGUAGES
+        for path in (sample_of(language), outline_of(language))
+        if not path.is_file()
+    ]
+    assert missing == []
+
+
+@pytest.mark.parametrize("language", CODE_LANGUAGES, ids=lambda language: language.name)
+def test_sample_has_the_expected_outline(language):
+    parsed = parse(sample_of(language).read_bytes(), language)
+    assert outline(parsed) == outline_of(language).read_text("utf-8")
+    assert not parsed.has_errors
+
+
+@pytest.mark.parametrize("language", CODE_LANGUAGES, ids=lambda language: language.name)
+def test_spans_nest_and_hold_no_blanks_at_their_ends(language):
+    content = sample_of(language).read_bytes()
+    declarations = parse(content, language).declarations
+    for index, each in enumerate(declarations):
+        span = each.span
+        text = content[span.start_byte : span.end_byte]
+        assert text == text.strip()
+        assert span.start_line == content.count(b"\n", 0, span.start_byte) + 1
+        assert span.end_line == content.count(b"\n", 0, span.end_byte - 1) + 1
+        assert span.start_byte <= each.body_start <= span.end_byte
+        if each.parent >= 0:
+            outer = declarations[each.parent].span
+            assert each.parent < index
+            assert outer.start_byte <= span.start_byte < span.end_byte <= outer.end_byte
+    for before, behind in pairwise(declarations):
+        assert before.span.start_byte <= behind.span.start_byte
+        assert behind.span.start_byte >= before.span.end_byte or behind.span.end_byte <= before.span.end_byte
+
+
+@pytest.mark.parametrize("language", CODE_LANGUAGES, ids=lambda language: language.name)
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(lambda source: source[: len(source) // 2], id="cut off"),
+        pytest.param(lambda source: source.replace(b"{", b"", 2).replace(b":", b"", 2), id="brackets lost"),
+        pytest.param(lambda source: b"\x00\xff\xfe" + source, id="bytes that are no text"),
+        pytest.param(lambda source: source[::-1], id="reversed"),
+        pytest.param(lambda source: b"(" * 50_000, id="50,000 brackets"),
+        pytest.param(lambda source: b"\x00" * 10_000, id="NUL"),
+    ],
+)
+def test_no_content_makes_parsing_fail(language, damage):
+    content = damage(sample_of(language).read_bytes())
+    for each in parse(content, language).declarations:
+        assert 0 <= each.span.start_byte < each.span.end_byte <= len(content)
+
+
+@pytest.mark.parametrize("language", CODE_LANGUAGES, ids=lambda language: language.name)
+def test_crlf_changes_neither_declarations_nor_lines(language):
+    content = sample_of(language).read_bytes()
+    assert outline(parse(content.replace(b"\n", b"\r\n"), language)) == outline(parse(content, language))
+
+
+@pytest.mark.parametrize("language", CODE_LANGUAGES, ids=lambda language: language.name)
+def test_byte_order_mark_changes_no_declaration(language):
+    content = b"\xef\xbb\xbf" + sample_of(language).read_bytes()
+    plain = outline_of(language).read_text("utf-8").partition("\n")[2]
+    assert outline(parse(content, language)).partition("\n")[2] == plain
+
+
+# --- spans ---------------------------------------------------------------------------------------------------
+
+
+def test_doc_comment_belongs_to_a_declaration_only_without_a_blank_line():
+    source = "// far\n\n// near\n// nearer\nfunc a() {}\n\nvar x = 1 // beside\nfunc b() {}\n"
+    parsed = parse_as("go", "package p\n" + source)
+    assert texts("package p\n" + source, parsed) == {
+        "a": "// near\n// nearer\nfunc a() {}",
+        "x": "var x = 1",
+        "b": "func b() {}",
+    }
+    assert [each.doc for each in parsed.declarations] == ["near\nnearer", "", ""]
+
+
+def test_comments_indented_inside_a_python_function_belong_to_it():
+    source = (
+        "def a():\n    return 1  # why\n\n    # inside a\n# outside\n\n"
+        "class B:\n    def c(self):\n        pass\n        # inside c\n    # inside B\n    def d(self): ...\n"
+    )
+    assert texts(source, parse_as("python", source)) == {
+        "a": "def a():\n    return 1  # why\n\n    # inside a",
+        "B": source[source.index("class B") :].rstrip(),
+        "B.c": "def c(self):\n        pass\n        # inside c",
+        "B.d": "# inside B\n    def d(self): ...",
+    }
+
+
+def test_decorators_attributes_and_export_belong_to_a_declaration():
+    source = "// Doc.\n@sealed\nexport class A {\n  @log() @twice\n  run() {}\n}\n"
+    parsed = parse_as("typescript", source)
+    assert texts(source, parsed) == {"A": source.rstrip(), "A.run": "@log() @twice\n  run() {}"}
+    assert [each.signature for each in parsed.declarations] == ["export class A", "run()"]
+    assert parsed.declarations[0].doc == "Doc."
+
+
+def test_semicolon_belongs_to_what_it_ends():
+    source = "export const f = () => 1;\nconst a = 1, b = 2;\nclass C {\n  d = 3;\n};\n"
+    assert texts(source, parse_as("javascript", source)) == {
+        "f": "export const f = () => 1;",
+        "a": "const a = 1",
+        "b": "b = 2;",
+        "C": "class C {\n  d = 3;\n};",
+        "C.d": "d = 3;",
+    }
+
+
+def test_signature_and_body_start():
+    source = '@dec\ndef f(\n    a: int,  # first\n    b: str = "x",\n) -> None:\n    """Doc."""\n    return a\n'
+    (declaration,) = parse_as("python", source).declarations
+    assert declaration.signature == 'def f( a: int, b: str = "x", ) -> None:'
+    assert source[declaration.body_start :] == '"""Doc."""\n    return a\n'
+    assert declaration.doc == "Doc."
+
+
+def test_declaration_without_a_body_has_its_body_start_at_its_end():
+    (declaration,) = parse_as("python", "LIMIT = 3\n").declarations
+    assert (declaration.body_start, declaration.span.end_byte) == (9, 9)
+
+
+def test_one_declaration_for_several_names_of_one_statement():
+    parsed = parse_as("python", "a, b = 1, 2\nc = d = 3\n")
+    assert [each.symbol for each in parsed.declarations] == ["a, b", "c, d"]
+
+
+# --- kinds and names -----------------------------------------------------------------------------------------
+
+
+def test_local_variables_are_no_declarations_but_local_functions_are():
+    source = "const a = 1;\nfunction f() { const b = 2; const g = () => 3; [].map((x) => { let c = x; }); }\n"
+    assert list(texts(source, parse_as("javascript", source))) == ["a", "f", "f.g"]
+
+
+def test_anonymous_default_export_is_named_default():
+    for source in ("export default function () {}", "export default () => 1", "export default class {}"):
+        (declaration,) = parse_as("typescript", source).declarations
+        assert declaration.symbol == "default"
+
+
+def test_go_method_is_qualified_by_its_receiver():
+    source = "package p\nfunc (s *Server[T]) Handle(r Request) {}\nfunc (s Server) Close() {}\n"
+    parsed = parse_as("go", source)
+    assert [(each.kind, each.symbol, each.qualified_name) for each in parsed.declarations] == [
+        (Kind.METHOD, "Handle", "Server.Handle"),
+        (Kind.METHOD, "Close", "Server.Close"),
+    ]
+
+
+def test_declarations_around_a_syntax_error_are_kept():
+    source = "def a():\n    return 1\n\ndef b(:\n    ???\n\ndef c():\n    return 3\n"
+    parsed = parse_as("python", source)
+    assert parsed.has_errors
+    assert {"a", "c"} <= {each.symbol for each in parsed.declarations}
+
+
+def test_file_doc_is_no_licence_and_no_declarations_comment():
+    source = "// Copyright 2020 A. All rights reserved.\n\n// Package p does it.\npackage p\n"
+    assert parse_as("go", source).doc == "Package p does it."
+    assert parse_as("go", "// Copyright 2020.\npackage p\n\n// F is one.\nfunc F() {}\n").doc == ""
+    assert parse_as("python", '#!/usr/bin/python\n# -*- coding: utf-8 -*-\n"""Says hello."""\n').doc == "Says hello."
+    assert parse_as("python", "# Says hello.\n\nimport os\n").doc == "Says hello."
+
+
+# --- borders -------------------------------------------------------------------------------------------------
+
+
+def test_short_declarations_have_no_borders():
+    assert parse_as("python", "def f():\n    a()\n    b()\n").declarations[0].borders == ()
+
+
+def test_borders_are_the_statements_with_their_nesting():
+    padding = "x" * SPLITTABLE
+    source = (
+        f'def f():\n    a("{padding}")\n    # about the loop\n    for i in range(3):\n        b(i)\n'
+        "        if i:\n            c(i)\n    return 1\n"
+    )
+    (declaration,) = parse_as("python", source).declarations
+    assert [(source[byte:].partition("\n")[0][:16], depth) for byte, depth in declaration.borders] == [
+        ('a("xxxxxxxxxxxxx', 0),
+        ("# about the loop", 0),
+        ("b(i)", 1),
+        ("if i:", 1),
+        ("c(i)", 2),
+        ("return 1", 0),
+    ]
+
+
+def test_borders_of_a_class_are_its_members_alone():
+    body = "".join(f"    def m{i}(self):\n        return {i} * 1_000_000\n" for i in range(40))
+    declarations = parse_as("python", f"class C:\n{body}").declarations
+    assert [depth for _, depth in declarations[0].borders] == [0] * 40
+    assert [byte for byte, _ in declarations[0].borders] == [each.span.start_byte for each in declarations[1:]]
+
+
+# --- size ----------------------------------------------------------------------------------------------------
+
+
+def test_empty_file_has_no_declarations():
+    assert parse_as("python", b"") == ParsedFile(language="python", declarations=())
+
+
+def test_2000_nested_functions_and_blocks():
+    nested = "".join(f"{' ' * i}def f{i}():\n" for i in range(2000)) + " " * 2000 + "pass\n"
+    parsed = parse_as("python", nested)
+    assert len(parsed.declarations) > 400  # the grammar's own stack of indentations is finite
+    source = "function f() {" * 2000 + "}" * 2000
+    assert len(parse_as("javascript", source).declarations) == 2000
+
+
+def test_a_hundred_thousand_declarations_cost_seconds():
+    source = "".join(f"# {i}\ndef f{i}(): pass\n" for i in range(100_000))
+    started = time.process_time()
+    parsed = parse_as("python", source)
+    assert len(parsed.declarations) == 100_000
+    assert time.process_time() - started < 20  # about 4 s; guards against a quadratic walk
+
+
+def test_two_megabytes_in_one_line():
+    source = b"var x = [" + b'"abc",' * 350_000 + b"];function f(){}"
+    parsed = parse_as("javascript", source)
+    assert [each.symbol for each in parsed.declarations] == ["x", "f"]
+    assert max(len(each.signature) for each in parsed.declarations) <= 400
+
+
+def rewrite_outlines() -> None:
+    for language in CODE_LANGUAGES:
+        outline_of(language).write_text(outline(parse(sample_of(language).read_bytes(), language)), "utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(rewrite_outlines())
