@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from codesearch.analysis import Analyser
     from codesearch.indexing import Workshop
     from codesearch.languages import Languages
+    from codesearch.overlay import Difference
     from codesearch.view.corpus import Corpus
     from codesearch.view.published import View, ViewFolder
     from codesearch.view.vectors import KnownVectors
@@ -54,6 +55,7 @@ class Engine:
         self.repository = repository
         self.settings = settings
         self._cached: tuple[str, View] | None = None
+        self._laid: tuple[tuple[object, ...], Corpus] | None = None
         self._unrecorded = False
 
     @classmethod
@@ -240,7 +242,7 @@ class Engine:
         if wait is None:
             commit = view.meta.get("commit")
             return (
-                view.corpus(),
+                self._remembered(view),
                 SnapshotInfo(commit, view.meta.get("ref"), bool(view.meta.get("dirty")), commit),
                 commit,
             )
@@ -250,7 +252,7 @@ class Engine:
     def _current_corpus(
         self, pointer: str, view: View, changes: Changes, progress: ProgressCallback | None
     ) -> tuple[Corpus, SnapshotInfo, str | None]:
-        from codesearch.overlay import find_difference, lay_over, stale_candidates
+        from codesearch.overlay import find_difference, stale_candidates
 
         if self.repository.is_git and not changes.complete:
             self._publish(staged=False, at=None, progress=progress)
@@ -265,7 +267,7 @@ class Engine:
             difference = find_difference(
                 view, self.repository, self.settings, stale_candidates(view, changes), limited=False
             )
-        corpus = lay_over(view, difference, self.repository, self._embedder, self._analyser)
+        corpus = self._remembered(view, difference)
         info = SnapshotInfo(changes.commit, changes.ref, changes.dirty, view.meta.get("commit"))
         return corpus, info, changes.commit
 
@@ -280,7 +282,23 @@ class Engine:
             view = self._require_view(pointer)
         shown = view.meta.get("commit")
         ref = at if at else view.meta.get("ref")
-        return view.corpus(), SnapshotInfo(shown, ref, False, shown), shown
+        return self._remembered(view), SnapshotInfo(shown, ref, False, shown), shown
+
+    def _remembered(self, view: View, difference: Difference | None = None) -> Corpus:
+        """The corpus of a view under an overlay, kept for the next query: most follow each other unchanged."""
+        from codesearch.overlay import lay_over
+
+        key: tuple[object, ...] = (view.name,)
+        if difference is not None:
+            key = (view.name, difference.gone, tuple(sorted(difference.edited.items())))
+        if self._laid is None or self._laid[0] != key:
+            corpus = (
+                view.corpus()
+                if difference is None or not difference.paths
+                else lay_over(view, difference, self.repository, self._embedder, self._analyser)
+            )
+            self._laid = key, corpus
+        return self._laid[1]
 
     def _analyser(self, known: KnownVectors) -> Analyser:
         from codesearch.analysis import Analyser

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from codesearch.fusion import fuse
 from codesearch.queries import Query, understand
 from codesearch.retrieval import Lexical, search_meaning, search_names, search_words
 from codesearch.roles import Role
-from codesearch.signals import CROWDING, exact_name, file_evidence, role_demotion
+from codesearch.signals import crowding, exact_name, file_evidence, role_demotion
 from codesearch.terms import identifier_terms, words
 from codesearch.types import Embedder, Filters, Hit, Kind, Snippet
 from codesearch.view.corpus import Corpus
@@ -21,6 +22,7 @@ from codesearch.view.segment import KINDS, OWN, Segment, kind_code, name_hash
 
 _CANDIDATES = 400  # documents that signals look at; the rest is too far behind to come back
 _NEAR_MISSES = 3
+_FILE = kind_code(Kind.FILE)
 _SNIPPET_LINES = 8
 ReadContent = Callable[[str, str], bytes | None]  # path, blob id → content, None when it is not that blob
 
@@ -65,13 +67,12 @@ class Searcher:
             term.term for term, rarity in zip(lexical.terms, lexical.rarity, strict=True) if rarity > 0
         )
         admitted, targets = self._admitted(filters)
-        candidates = self._rank(query, lexical, admitted, targets)
-        if lexical.any_known:
-            hits = self._hits(candidates, query, limit, known, min_score)
-            if hits:
-                return Answer(hits, (), known)
-        misses = self._hits(candidates, query, _NEAR_MISSES, known, -1.0)
-        return Answer((), misses, known)
+        ranked = self._verified(self._rank(query, lexical, admitted, targets), known)
+        if not lexical.any_known:
+            return Answer((), _numbered(islice(ranked, _NEAR_MISSES)), known)
+        first = list(islice(ranked, limit))
+        hits = _numbered(hit for hit in first if hit.score > 0 and hit.score >= min_score)
+        return Answer(hits, () if hits else _numbered(first[:_NEAR_MISSES]), known)
 
     # --- filters ---------------------------------------------------------------------------------------------
 
@@ -118,32 +119,47 @@ class Searcher:
         lexical: Lexical,
         admitted: NDArray[np.bool_],
         targets: NDArray[np.bool_] | None,
-    ) -> list[_Candidate]:
+    ) -> Iterator[_Candidate]:
+        """Candidates, best first; ties by path and line, so that equal content gives equal answers."""
         corpus = self._corpus
         meaning = search_meaning(corpus, self._embedder.embed_query(query.text))
         fused = fuse(lexical.scores, meaning, query.form)
         exactness, named = self._named(query)
         base = np.where(admitted, fused + exact_name(exactness), -np.inf)
         chosen = _best(base, _CANDIDATES)
-        scores = base[chosen]
-        roles = corpus.roles[corpus.file_of[chosen]]
+        files = corpus.file_of[chosen]
         parts = {
             "keywords": lexical.scores[chosen],
             "meaning": meaning[chosen],
             "fused": fused[chosen],
             "exact_name": exact_name(exactness[chosen]),
-            "file": file_evidence(scores, corpus.file_of[chosen]),
+            "file": file_evidence(base[chosen], files),
         }
-        scores = scores + parts["file"]
-        parts["role"] = role_demotion(scores, roles, query)
+        scores = base[chosen] + parts["file"]
+        parts["role"] = role_demotion(scores, corpus.roles[files], query)
         scores = scores + parts["role"]
-        candidates = []
-        for at, document in enumerate(chosen.tolist()):
-            chunk = int(corpus.chunk_of[document])
-            target = self._cited(chunk, named.get(document), targets, query)
+        places = self._places(chosen)
+        counted = corpus.chunks["kind"][corpus.chunk_of[chosen]] != _FILE
+        parts["crowding"] = crowding(scores, files, places, counted, query.form)
+        scores = scores + parts["crowding"]
+        for at in np.lexsort((places, -scores)).tolist():
+            document = int(chosen[at])
+            target = self._cited(int(corpus.chunk_of[document]), named.get(document), targets, query)
             signals = {name: round(float(values[at]), 4) for name, values in parts.items() if values[at]}
-            candidates.append(_Candidate(document, float(scores[at]), target, signals))
-        return self._ordered(candidates, query)
+            yield _Candidate(document, float(scores[at]), target, signals)
+
+    def _places(self, documents: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The rank of each document by path and start, which settles ties."""
+        corpus = self._corpus
+        files = corpus.file_of[documents]
+        paths = {file: corpus.path(file) for file in np.unique(files).tolist()}
+        rank = {file: number for number, file in enumerate(sorted(paths, key=paths.__getitem__))}
+        by_path = np.array([rank[file] for file in files.tolist()], np.int64)
+        starts = corpus.chunks["start"][corpus.chunk_of[documents]]
+        order = np.lexsort((documents, starts, by_path))
+        places = np.empty(len(documents), np.int64)
+        places[order] = np.arange(len(documents))
+        return places
 
     def _named(self, query: Query) -> tuple[NDArray[np.float64], dict[int, int]]:
         """How exactly each document defines an asked symbol, and the declaration (within its segment) it defines."""
@@ -201,52 +217,9 @@ class Searcher:
             default=-1,
         )
 
-    def _ordered(self, candidates: list[_Candidate], query: Query) -> list[_Candidate]:
-        """Best first; each further hit of a file is held back by the form of the query; ties by path and line."""
-        corpus = self._corpus
-        paths = {int(f): corpus.path(int(f)) for f in {corpus.file_of[c.document] for c in candidates}}
-
-        def place(candidate: _Candidate) -> tuple[str, int]:
-            chunk = int(corpus.chunk_of[candidate.document])
-            return paths[int(corpus.file_of[candidate.document])], int(corpus.chunks["first"][chunk])
-
-        ordered = sorted(candidates, key=lambda c: (-c.score, place(c)))
-        seen: dict[int, int] = {}
-        held = []
-        for candidate in ordered:
-            file = int(corpus.file_of[candidate.document])
-            kind = KINDS[int(corpus.chunks["kind"][corpus.chunk_of[candidate.document]])]
-            factor = CROWDING[query.form] ** seen.get(file, 0)
-            if kind is not Kind.FILE:
-                seen[file] = seen.get(file, 0) + 1
-            if factor != 1 and candidate.score > 0:
-                signals = {**candidate.signals, "crowding": round(candidate.score * (factor - 1), 4)}
-                candidate = replace(candidate, score=candidate.score * factor, signals=signals)
-            held.append(candidate)
-        return sorted(held, key=lambda c: (-c.score, place(c)))
-
     # --- hits ------------------------------------------------------------------------------------------------
 
-    def _hits(
-        self,
-        candidates: Sequence[_Candidate],
-        query: Query,
-        limit: int,
-        known: Sequence[str],
-        min_score: float,
-    ) -> tuple[Hit, ...]:
-        hits: list[Hit] = []
-        for hit in self._verified(candidates, query, known):
-            if len(hits) == limit or hit.score <= 0 or hit.score < min_score:
-                if hit.score > 0 or min_score >= 0:
-                    break
-            if len(hits) < limit:
-                hits.append(replace(hit, rank=len(hits) + 1))
-        return tuple(hits)
-
-    def _verified(
-        self, candidates: Sequence[_Candidate], query: Query, known: Sequence[str]
-    ) -> Iterator[Hit]:
+    def _verified(self, candidates: Iterable[_Candidate], known: Sequence[str]) -> Iterator[Hit]:
         """Candidates as hits, each checked against the bytes that it cites; those that are not there are left out."""
         corpus = self._corpus
         shown: dict[int, list[tuple[int, int, bool]]] = {}
@@ -327,6 +300,10 @@ class Searcher:
             commit=self._commit,
             signals=candidate.signals,
         )
+
+
+def _numbered(hits: Iterable[Hit]) -> tuple[Hit, ...]:
+    return tuple(replace(hit, rank=number) for number, hit in enumerate(hits, 1))
 
 
 def make_snippet(

@@ -61,3 +61,22 @@ def role_demotion(scores: NDArray[np.float64], roles: NDArray[np.uint8], query: 
 def exact_name(exactness: NDArray[np.float64]) -> NDArray[np.float64]:
     """The definition of the asked symbol; `exactness` is 0 for documents that do not define it."""
     return EXACT_NAME * exactness
+
+
+def crowding(
+    scores: NDArray[np.float64],
+    files: NDArray[np.int64],
+    places: NDArray[np.int64],
+    counted: NDArray[np.bool_],
+    form: Form,
+) -> NDArray[np.float64]:
+    """Each further hit of one file is held back, by the form of the query; only `counted` documents hold others back.
+
+    `places` settle which of two equal scores comes first.
+    """
+    order = np.lexsort((places, -scores, files))
+    starts = np.flatnonzero(np.diff(files[order], prepend=-1))
+    before = np.cumsum(counted[order]) - counted[order]  # counted ones ahead, over all files
+    ahead = np.empty(len(scores), np.int64)
+    ahead[order] = before - np.repeat(before[starts], np.diff(np.append(starts, len(order))))
+    return np.maximum(scores, 0.0) * (CROWDING[form] ** ahead - 1)

@@ -16,7 +16,7 @@ from codesearch.settings import Settings
 PROJECT = Path(__file__).resolve().parent.parent
 SLOW = (
     "lancedb", "pyarrow", "torch", "transformers", "sentence_transformers", "scipy", "git", "tree_sitter",
-    "tree_sitter_language_pack", "textual", "pandas", "filelock", "platformdirs", "multiprocessing",
+    "tree_sitter_language_pack", "textual", "pandas", "filelock", "multiprocessing",
 )  # fmt: skip
 
 # The command itself, with one thing added: what it imported is written down when it ends.
