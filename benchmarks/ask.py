@@ -85,7 +85,7 @@ def ask(questions: list[dict], checkout: Path, home: Path) -> int:
     for label, ranks in (("named", named), ("named or within", within)):
         counts = [sum(rank is not None and rank <= k for rank in ranks) for k in (1, 5, 10)]
         print(f"success@1/@5/@10, {label}: " + " / ".join(f"{count}" for count in counts) + f" of {len(ranks)}")
-    print(f"index from scratch: {usage.seconds:.1f} s")
+    print(f"index from scratch: {usage.seconds:.1f} s, {usage.cpu:.1f} s of CPU")
     print(f"peak memory of the process tree: {usage.resident:.0f} MB resident, {usage.proportional:.0f} MB with "
           f"shared pages counted once; largest process {largest:.0f} MB")  # fmt: skip
     print(f"index size: view {status.view_bytes / 1e6:.1f} MB, store {status.store_bytes / 1e6:.1f} MB")

@@ -6,6 +6,7 @@ Shared by the benchmarks. Imports nothing of codesearch, so that what it measure
 from __future__ import annotations
 
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -23,11 +24,13 @@ ONE_SHOTS = 7  # the median of seven is not moved by three disturbed runs
 class Usage:
     """What a command and all its descendants used; memory in MB (10^6 bytes).
 
+    `cpu` adds up the seconds of all cores: unlike `seconds`, it hardly depends on what else the machine does.
     `resident` adds up resident sets, so a page shared by several processes counts for each; `proportional`
     divides it among them. `largest` is the largest single process. All are the highest values polled.
     """
 
     seconds: float
+    cpu: float
     resident: float
     proportional: float
     largest: float
@@ -48,7 +51,7 @@ def command(*arguments: str) -> list[str]:
 
 def run_measured(arguments: Sequence[str], env: Mapping[str, str]) -> Usage:
     """Runs a command to its end and measures the whole process tree; RuntimeError when it fails."""
-    started = time.perf_counter()
+    started, cpu_before = time.perf_counter(), _children_cpu()
     process = subprocess.Popen(arguments, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     resident = proportional = largest = 0.0
     while process.poll() is None:
@@ -61,7 +64,7 @@ def run_measured(arguments: Sequence[str], env: Mapping[str, str]) -> Usage:
     output, errors = process.communicate()
     if process.returncode != 0:
         raise RuntimeError(f"{' '.join(arguments)} ended with {process.returncode}:\n{errors}")
-    return Usage(seconds, resident, proportional, largest, output)
+    return Usage(seconds, _children_cpu() - cpu_before, resident, proportional, largest, output)
 
 
 def time_one_shots(query: str, checkout: Path, env: Mapping[str, str]) -> tuple[float, list[float]]:
@@ -82,6 +85,11 @@ def describe_machine() -> str:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
     load = os.getloadavg()[0]
     return f"{len(os.sched_getaffinity(0))} cores, {memory:.0f} GB, load {load:.1f} before the run"
+
+
+def _children_cpu() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _tree(pid: int) -> Iterator[int]:

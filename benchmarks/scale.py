@@ -85,7 +85,7 @@ def measure(corpus: Path, home: Path) -> int:
     one_shots = {query: time_one_shots(query, corpus, env) for query in QUERIES}
     print(f"{report['files']['parsed']} files parsed, {report['files']['skipped']} skipped, "
           f"{report['declarations']['total']} declarations, {status['chunks']} chunks")  # fmt: skip
-    print(f"index from scratch: {usage.seconds:.1f} s (at most {MAX_SECONDS:.0f} s)")
+    print(f"index from scratch: {usage.seconds:.1f} s (at most {MAX_SECONDS:.0f} s), {usage.cpu:.1f} s of CPU")
     print(f"peak memory of the process tree: {usage.proportional:.0f} MB with shared pages counted once (at most "
           f"{MAX_MEGABYTES:.0f} MB), {usage.resident:.0f} MB resident; largest process {largest:.0f} MB")  # fmt: skip
     print(f"index size: view {status['view_bytes'] / 1e6:.1f} MB, store {status['store_bytes'] / 1e6:.1f} MB")

@@ -95,8 +95,6 @@ class IndexRun:
         old = self._previous_view()
         self._learn_segments(shop.views.known_segments(shop.embedder.model_id))
         rows = self._place(snapshot, old, from_worktree)
-        # Before publishing: a process killed in between would leave shown units that the store never learns of.
-        shop.journal.close(self._run)
         self._publish(snapshot, rows)
         report = self._report(snapshot, rows, old)
         shop.views.collect()

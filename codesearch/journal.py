@@ -1,7 +1,8 @@
-"""What an index run has published but not yet written into the store: its segments with the text of their chunks.
+"""What was analysed and is not yet written into the store: segments with the text of their chunks.
 
-The journal lets a view be used before the store is written, and a process be killed in between: the next index
-run records what it finds. Every part is whole by itself and disappears once it is recorded.
+The journal lets a view be used before the store is written, and a process be killed at any moment: the next index
+run records what it finds. A part is written before the segment that holds its units, so that no unit is ever shown
+that the store will not learn of. Every part is whole by itself and disappears once it is recorded.
 """
 
 from __future__ import annotations
@@ -37,21 +38,14 @@ class Journal:
         self._folder = folder
 
     def add(self, run: str, number: int, segment: Segment, chunks: Sequence[Chunk]) -> None:
-        """Writes one part; it counts from `close` of its run on."""
+        """Writes one part."""
         self._folder.mkdir(parents=True, exist_ok=True)
         name = f"{run}-{number:06d}"
         write_arrays(self._folder / f"{name}.texts", pack_texts(chunks), {})
-        segment.save(self._folder / f"{name}.open")
-
-    def close(self, run: str) -> None:
-        """Makes the parts of a run visible to `parts`; call it when the run's view is published."""
-        for path in self._folder.glob(f"{run}-*.open"):
-            path.rename(path.with_suffix(".part"))
+        segment.save(self._folder / f"{name}.part")
 
     def discard_unfinished(self) -> None:
-        """Deletes what runs left that never published."""
-        for path in self._folder.glob("*.open"):
-            path.unlink(missing_ok=True)
+        """Deletes what a run left that was killed while it wrote a part."""
         parts = {path.stem for path in self._folder.glob("*.part")}
         for path in self._folder.glob("*.texts"):
             if path.stem not in parts:

@@ -58,6 +58,14 @@ class QueryTerm:
 
 
 @dataclass(frozen=True, slots=True)
+class AskedName:
+    """A symbol that may be asked for, and the share of the query's words that it makes up."""
+
+    name: str
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
     """A query as it was understood.
 
@@ -69,7 +77,7 @@ class Query:
     text: str
     terms: tuple[QueryTerm, ...]
     compounds: tuple[QueryTerm, ...]
-    names: tuple[str, ...]
+    names: tuple[AskedName, ...]
     form: Form
 
     @property
@@ -132,17 +140,17 @@ def _form(text: str, said: list[str]) -> Form:
     return Form.PHRASE
 
 
-def _names(text: str, meant: list[str], form: Form) -> tuple[str, ...]:
-    names: list[str] = []
+def _names(text: str, meant: list[str], form: Form) -> tuple[AskedName, ...]:
+    """Identifiers in the query, and short phrases written as one; a capitalised word alone is only a word."""
+    names: dict[str, float] = {}
     if form is Form.IDENTIFIER:
-        names.append(text.strip())
+        names[text.strip()] = 1.0
+    size = sum(len(split_identifier(word)) for word in meant) or 1
     for match in _IDENTIFIER.finditer(text):
         name = match.group()
-        if (
-            any(is_whole(term) for word in words(name) for term in identifier_terms(word))
-            or name != name.lower()
-        ):
-            names.append(name)
+        parts = sum(len(split_identifier(word)) for word in words(name))
+        if parts > 1:
+            names.setdefault(name, min(parts / size, 1.0))
     if 1 < len(meant) <= 4:
-        names.append("_".join(meant))
-    return tuple(dict.fromkeys(names))
+        names.setdefault("_".join(meant), 1.0)
+    return tuple(AskedName(name, share) for name, share in names.items())

@@ -99,7 +99,8 @@ def search_meaning(corpus: Corpus, vector: NDArray[np.float32]) -> NDArray[np.fl
 
 @dataclass(frozen=True, slots=True)
 class NamedDeclaration:
-    """A declaration whose symbol was asked for: its segment, its index there, how exactly it matches (0 to 1)."""
+    """A declaration whose symbol was asked for: its segment, its index there, how exactly and how much of the query it
+    matches (0 to 1)."""
 
     segment: int
     declaration: int
@@ -109,8 +110,8 @@ class NamedDeclaration:
 def search_names(corpus: Corpus, query: Query) -> list[NamedDeclaration]:
     """Declarations that are named in the query, in any spelling; the same spelling is the most exact."""
     found: dict[tuple[int, int], float] = {}
-    for name in query.names:
-        last = name
+    for asked in query.names:
+        name = last = asked.name
         for separator in ("::", "->", "#", "."):
             last = last.rsplit(separator, 1)[-1]
         wanted = np.uint64(name_hash(last))
@@ -128,7 +129,7 @@ def search_names(corpus: Corpus, query: Query) -> list[NamedDeclaration]:
                 ):
                     exactness -= 0.4  # the right name in another place
                 key = (index, declaration)
-                found[key] = max(found.get(key, 0.0), exactness)
+                found[key] = max(found.get(key, 0.0), exactness * asked.share)
     return [NamedDeclaration(segment, at, exactness) for (segment, at), exactness in found.items()]
 
 

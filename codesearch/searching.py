@@ -14,7 +14,7 @@ from codesearch.fusion import fuse
 from codesearch.queries import Query, understand
 from codesearch.retrieval import Lexical, search_meaning, search_names, search_words
 from codesearch.roles import Role
-from codesearch.signals import crowding, exact_name, file_evidence, role_demotion
+from codesearch.signals import container_demotion, crowding, exact_name, file_evidence, role_demotion
 from codesearch.terms import identifier_terms, words
 from codesearch.types import Embedder, Filters, Hit, Kind, Snippet
 from codesearch.view.corpus import Corpus
@@ -23,6 +23,7 @@ from codesearch.view.segment import KINDS, OWN, Segment, kind_code, name_hash
 _CANDIDATES = 400  # documents that signals look at; the rest is too far behind to come back
 _NEAR_MISSES = 3
 _FILE = kind_code(Kind.FILE)
+_CALLABLES = [kind_code(kind) for kind in Kind if kind.is_callable]
 _SNIPPET_LINES = 8
 ReadContent = Callable[[str, str], bytes | None]  # path, blob id → content, None when it is not that blob
 
@@ -138,6 +139,9 @@ class Searcher:
         scores = base[chosen] + parts["file"]
         parts["role"] = role_demotion(scores, corpus.roles[files], query)
         scores = scores + parts["role"]
+        containers = ~np.isin(corpus.chunks["kind"][corpus.chunk_of[chosen]], _CALLABLES)
+        parts["container"] = container_demotion(scores, containers, query)
+        scores = scores + parts["container"]
         places = self._places(chosen)
         counted = corpus.chunks["kind"][corpus.chunk_of[chosen]] != _FILE
         parts["crowding"] = crowding(scores, files, places, counted, query.form)

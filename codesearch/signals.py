@@ -30,9 +30,10 @@ _ASKED_BY = {
 }
 FILE_WEIGHT = 0.3  # of the mean of a file's best three documents
 _FILE_BEST = 3
+CONTAINER_COST = 0.2
 EXACT_NAME = 0.5  # the asked symbol's own definition outranks any mention of it
 # The factor on each further hit of a file: a command asks for one declaration wherever it is, the others for a place.
-CROWDING = {Form.COMMAND: 1.0, Form.QUESTION: 0.8, Form.PHRASE: 0.9, Form.IDENTIFIER: 0.8}
+CROWDING = {Form.COMMAND: 1.0, Form.QUESTION: 0.6, Form.PHRASE: 0.75, Form.IDENTIFIER: 0.8}
 
 
 def file_evidence(scores: NDArray[np.float64], files: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -56,6 +57,15 @@ def role_demotion(scores: NDArray[np.float64], roles: NDArray[np.uint8], query: 
         if not asked & _ASKED_BY[role]:
             factor[(roles & int(role)) != 0] *= 1 - cost
     return scores * (factor - 1)
+
+
+def container_demotion(
+    scores: NDArray[np.float64], containers: NDArray[np.bool_], query: Query
+) -> NDArray[np.float64]:
+    """A command asks for what does it: a class or file whose members are about it gives way to the members."""
+    if query.form is not Form.COMMAND:
+        return np.zeros(len(scores))
+    return np.where(containers, -CONTAINER_COST * np.maximum(scores, 0.0), 0.0)
 
 
 def exact_name(exactness: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -100,7 +100,7 @@ def test_spans_nest_and_hold_no_blanks_at_their_ends(language):
         pytest.param(lambda source: source.replace(b"{", b"", 2).replace(b":", b"", 2), id="brackets lost"),
         pytest.param(lambda source: b"\x00\xff\xfe" + source, id="bytes that are no text"),
         pytest.param(lambda source: source[::-1], id="reversed"),
-        pytest.param(lambda source: b"(" * 50_000, id="50,000 brackets"),
+        pytest.param(lambda source: source + b"(" * 500_000, id="500,000 brackets"),
         pytest.param(lambda source: b"\x00" * 10_000, id="NUL"),
     ],
 )
@@ -271,16 +271,16 @@ def test_2000_nested_functions_and_blocks():
     assert len(parse_as("javascript", source).declarations) == 2000
 
 
-def test_a_hundred_thousand_declarations_cost_seconds():
-    source = "".join(f"# {i}\ndef f{i}(): pass\n" for i in range(100_000))
+def test_thirty_thousand_declarations_cost_seconds():
+    source = "".join(f"# {i}\ndef f{i}(): pass\n" for i in range(30_000))
     started = time.process_time()
     parsed = parse_as("python", source)
-    assert len(parsed.declarations) == 100_000
-    assert time.process_time() - started < 20  # about 4 s; guards against a quadratic walk
+    assert len(parsed.declarations) == 30_000
+    assert time.process_time() - started < 12  # about 1.5 s; a quadratic walk takes minutes
 
 
-def test_two_megabytes_in_one_line():
-    source = b"var x = [" + b'"abc",' * 350_000 + b"];function f(){}"
+def test_a_megabyte_in_one_line():
+    source = b"var x = [" + b'"abc",' * 200_000 + b"];function f(){}"
     parsed = parse_as("javascript", source)
     assert [each.symbol for each in parsed.declarations] == ["x", "f"]
     assert max(len(each.signature) for each in parsed.declarations) <= 400

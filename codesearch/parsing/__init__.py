@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from codesearch.languages import Language
 from codesearch.parsing.borders import SPLITTABLE, find_borders
-from codesearch.parsing.facts import Found, collect, compiled
+from codesearch.parsing.facts import Found, collect, compiled, is_rubble
 from codesearch.parsing.source import Source
 from codesearch.parsing.spans import extend, merge, nest
 from codesearch.types import Declaration, ParsedFile, Span
@@ -30,6 +30,8 @@ def parse(content: bytes, language: Language) -> ParsedFile:
         return ParsedFile(language=language.name, declarations=())
     parser, query, borders = compiled(language)
     tree = parser.parse(content)
+    if is_rubble(tree.root_node):
+        return ParsedFile(language=language.name, declarations=(), has_errors=True)
     facts = collect(content, tree.root_node, query, syntax)
     source = Source(content, facts.pieces, syntax)
     found = nest(facts, syntax)
