@@ -18,13 +18,8 @@ from codesearch.languages import Language, Languages
 from codesearch.parsing import parse
 from codesearch.terms import TERMS_VERSION, count_chunk_terms
 from codesearch.types import Chunk, ChunkTerms, Embedder, ParsedFile, SkipReason
-from codesearch.view.segment import (
-    KEY_BYTES,
-    SegmentBuilder,
-    chunk_array,
-    declaration_array,
-    quantise,
-)
+from codesearch.view.building import SegmentBuilder, chunk_array, declaration_array
+from codesearch.view.segment import KEY_BYTES, quantise
 from codesearch.view.strings import encode
 from codesearch.view.vectors import KnownVectors
 
@@ -104,17 +99,14 @@ class Analyser:
         """A builder for units of this analyser's model."""
         return SegmentBuilder(self._embedder.model_id, self._embedder.dimensions)
 
-    def add(
-        self, builder: SegmentBuilder, items: Sequence[Pending]
-    ) -> tuple[list[Chunk], NDArray[np.bool_]]:
+    def add(self, builder: SegmentBuilder, items: Sequence[Pending]) -> tuple[list[Chunk], NDArray[np.bool_]]:
         """Analyses blobs into the builder; returns all their chunks, and which of them had to be embedded.
 
         The chunks of all blobs are embedded at once: each call of an embedder has a price of its own.
         """
         cuts = [self._cut(item.content, item.unit) for item in items]
         rows = [
-            chunk_array(_name(item.unit), item.content, chunks)
-            for item, (_, chunks) in zip(items, cuts, strict=True)
+            chunk_array(_name(item.unit), item.content, chunks) for item, (_, chunks) in zip(items, cuts, strict=True)
         ]
         every = [chunk for _, chunks in cuts for chunk in chunks]
         terms = [count_chunk_terms(chunk) for chunk in every]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from hashlib import blake2b
@@ -41,10 +41,12 @@ if TYPE_CHECKING:
     from codesearch.indexing import Workshop
     from codesearch.languages import Languages
     from codesearch.overlay import Difference
+    from codesearch.searching import Answer
     from codesearch.view.corpus import Corpus
     from codesearch.view.published import View, ViewFolder
     from codesearch.view.vectors import KnownVectors
 
+_NO_FILTERS = Filters()
 _LOCK_SECONDS = 600.0  # a first index of a very large repository takes minutes
 
 
@@ -114,6 +116,7 @@ class Engine:
 
         try:
             self.home.mkdir(parents=True, exist_ok=True)
+            _refuse_symlinks(self.home)
             lock = FileLock(self.home / "lock", timeout=_LOCK_SECONDS)
             with lock:
                 yield
@@ -145,9 +148,7 @@ class Engine:
         with self._lock():
             run = IndexRun(self._workshop, self._pointer(staged, at), progress)
             snapshot = self.repository.snapshot(staged=staged, at=at)
-            report = run.run(
-                snapshot, from_worktree=not staged and at is None and not self.repository.is_bare
-            )
+            report = run.run(snapshot, from_worktree=not staged and at is None and not self.repository.is_bare)
         self._unrecorded = True
         return report
 
@@ -187,7 +188,7 @@ class Engine:
         query: str,
         *,
         limit: int = 10,
-        filters: Filters = Filters(),
+        filters: Filters = _NO_FILTERS,
         staged: bool = False,
         at: str | None = None,
         update: bool = True,
@@ -216,7 +217,9 @@ class Engine:
         took = (time.perf_counter() - started) * 1000
         return SearchResult(query, snapshot, round(took, 2), answer.hits, answer.near_misses, answer.terms)
 
-    def _answer(self, corpus, commit, query, limit, filters, min_score):  # noqa: ANN001, ANN202
+    def _answer(
+        self, corpus: Corpus, commit: str | None, query: str, limit: int, filters: Filters, min_score: float
+    ) -> Answer:
         from codesearch.searching import Searcher
 
         searcher = Searcher(corpus, self._embedder, self._reader(commit), commit)
@@ -321,12 +324,10 @@ class Engine:
     def _require_view(self, pointer: str) -> View:
         view = self._view(pointer)
         if view is None:
-            raise CorruptIndexError(
-                "The index could not be read back.", "Run: codesearch clean, then try again."
-            )
+            raise CorruptIndexError("The index could not be read back.", "Run: codesearch clean, then try again.")
         return view
 
-    def _reader(self, commit: str | None):  # noqa: ANN202 - ReadContent of searching, not imported here
+    def _reader(self, commit: str | None) -> Callable[[str, str], bytes | None]:
         """Reads what a hit cites; None when it is not the content that was indexed."""
 
         def read(path: str, blob: str) -> bytes | None:
@@ -424,9 +425,7 @@ class Engine:
                 files.append(path)
             elif target.is_dir():
                 if entries is None:
-                    entries = [
-                        entry.path for entry in self.repository.snapshot().entries if entry.mode >> 12 == 8
-                    ]
+                    entries = [entry.path for entry in self.repository.snapshot().entries if entry.mode >> 12 == 8]
                 inside = "" if path == "." else f"{path}/"
                 files.extend(
                     entry for entry in entries
@@ -437,25 +436,26 @@ class Engine:
         return list(dict.fromkeys(files))
 
     def _inside(self, given: str) -> str:
-        """A path as it stands in the repository: relative to the root, from the current folder or the root."""
+        """A path as it stands in the repository: given from the root, or from the current folder."""
         root = self.repository.root
-        candidates = [Path(os.path.abspath(given)), root / given]
-        for candidate in candidates:
-            resolved = Path(os.path.realpath(candidate.parent)) / candidate.name
-            if resolved.is_relative_to(root) and os.path.lexists(resolved):
-                return resolved.relative_to(root).as_posix()
-        for candidate in candidates:
-            if candidate.is_relative_to(root):
-                return candidate.relative_to(root).as_posix()
+        candidates = [root / given, Path.cwd() / given]
+        inside = [
+            resolved.relative_to(root).as_posix()
+            for resolved in (Path(os.path.realpath(path.parent)) / path.name for path in candidates)
+            if resolved.is_relative_to(root)
+        ]
+        for path in inside:
+            if os.path.lexists(root / path):
+                return path
+        if inside:
+            return inside[0]
         raise LocationError(f"{given} is outside the repository.", f"The repository is {root}.")
 
     def show(self, location: str) -> Shown:
         """The declaration or the lines at a location: FILE:LINE, FILE:A-B, FILE#symbol, REV:FILE:LINE."""
         from codesearch.locations import find_lines, parse_location
 
-        where = parse_location(
-            location, exists=lambda path: (self.repository.root / self._tidy(path)).is_file()
-        )
+        where = parse_location(location, exists=lambda path: (self.repository.root / self._tidy(path)).is_file())
         content, path = self._content_at(where.revision, where.path)
         outline = self._outline_of(path, content)
         span, declaration = find_lines(where, content, outline)
@@ -492,9 +492,7 @@ class Engine:
         oid = next((entry.oid for entry in snapshot.entries if entry.path == given), None)
         content = next((found for _, found in self.repository.read_blobs([oid])), None) if oid else None
         if content is None:
-            raise LocationError(
-                f"There is no file {given} at {revision}.", "Give a path from the repository's root."
-            )
+            raise LocationError(f"There is no file {given} at {revision}.", "Give a path from the repository's root.")
         return content, given
 
     def languages(self) -> tuple[LanguageInfo, ...]:
@@ -522,6 +520,16 @@ class Engine:
             )
             for language in self._languages
         )
+
+
+def _refuse_symlinks(home: Path) -> None:
+    """An index that came with a repository must not lead its writer, or `clean`, to files elsewhere."""
+    for folder, folders, files in os.walk(home):
+        for name in (*folders, *files):
+            if os.path.islink(os.path.join(folder, name)):
+                raise RepositoryError(
+                    f"{os.path.join(folder, name)} is a symbolic link.", "Remove it, or set CODESEARCH_HOME."
+                )
 
 
 def _folder_bytes(folder: Path) -> int:

@@ -41,9 +41,11 @@ from codesearch.types import (
     SkipReason,
     Snapshot,
 )
+from codesearch.view.building import SegmentBuilder
+from codesearch.view.merging import merge_segments
 from codesearch.view.packing import unpack_unit
 from codesearch.view.published import View, ViewFolder
-from codesearch.view.segment import OWN, Segment, SegmentBuilder, merge_segments
+from codesearch.view.segment import OWN, Segment
 from codesearch.view.table import NO_UNIT, FileRow, build_table
 from codesearch.view.vectors import KnownVectors
 from codesearch.workers import Result, analyse_batch, analyse_in_processes
@@ -94,6 +96,9 @@ class IndexRun:
         shop.journal.discard_unfinished()
         old = self._previous_view()
         self._learn_segments(shop.views.known_segments(shop.embedder.model_id))
+        whole = {segment.path for segment in self._segments}
+        if old is not None and any(segment.path not in whole for segment in old.segments):
+            old = None  # it shows a damaged segment, of which nothing can be believed
         rows = self._place(snapshot, old, from_worktree)
         self._publish(snapshot, rows)
         report = self._report(snapshot, rows, old)
@@ -104,7 +109,7 @@ class IndexRun:
 
     def _previous_view(self) -> View | None:
         try:
-            view = self._shop.views.open(self._pointer)
+            view = self._shop.views.open(self._pointer, verify=True)
         except CorruptIndexError:
             return None  # rebuilt from the store and from git by this run
         return view if view is None or view.meta.get("model") == self._shop.embedder.model_id else None
@@ -250,12 +255,10 @@ class IndexRun:
         """Turns unseen units into segments on disk, at most a few tens of megabytes of them in memory."""
         parts: list[Segment] = []
         chunks = 0
-        number = 0
-        for batch in self._results(self._unrestored(unseen, parts)):
+        for number, batch in enumerate(self._results(self._unrestored(unseen, parts))):
             self._parsed.update(row["key"].tobytes() for row in batch.segment.units)
             self._embedded.update(_embedded_keys(batch.segment, batch.fresh))
             self._shop.journal.add(self._run, number, batch.segment, batch.chunks)
-            number += 1
             parts.append(batch.segment)
             chunks += len(batch.chunks)
             if chunks > _SEGMENT_CHUNKS:
@@ -515,12 +518,10 @@ def _embedded_keys(segment: Segment, fresh: NDArray[np.bool_]) -> set[bytes]:
 
 
 def _unit_key(place: tuple[Segment, int]) -> bytes:
-    return place[0].units["key"][place[1]].tobytes()
+    return bytes(place[0].units["key"][place[1]])
 
 
-def _count_positions(
-    positions: dict[bytes, Counter[Position]], path: str, segment: Segment, unit: int
-) -> None:
+def _count_positions(positions: dict[bytes, Counter[Position]], path: str, segment: Segment, unit: int) -> None:
     row = segment.units[unit]
     first = int(row["first_declaration"])
     for declaration in segment.declarations[first : first + int(row["declarations"])]:

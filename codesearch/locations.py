@@ -47,9 +47,7 @@ def parse_location(text: str, exists: Callable[[str], bool]) -> Location:
     return Location(path, first, last, symbol, revision)
 
 
-def find_lines(
-    where: Location, content: bytes, outline: FileOutline
-) -> tuple[tuple[int, int], Declaration | None]:
+def find_lines(where: Location, content: bytes, outline: FileOutline) -> tuple[tuple[int, int], Declaration | None]:
     """The lines that a location means, and the declaration they belong to, if any.
 
     A single line means the innermost declaration around it. LocationError lists the candidates where a symbol is
@@ -80,15 +78,11 @@ def _named(where: Location, outline: FileOutline) -> tuple[tuple[int, int], Decl
     found = [item for item in outline.declarations if item.qualified_name == wanted]
     found = found or [item for item in outline.declarations if item.symbol == wanted]
     if not found:
-        near = [
-            item.qualified_name for item in outline.declarations if wanted.lower() in item.symbol.lower()
-        ][:5]
+        near = [item.qualified_name for item in outline.declarations if wanted.lower() in item.symbol.lower()][:5]
         hint = f"Did you mean {', '.join(near)}?" if near else f"See: codesearch outline {where.path}"
         raise LocationError(f"{where.path} declares no {wanted}.", hint)
     if len(found) > 1:
-        places = ", ".join(
-            f"{where.path}:{item.span.start_line} ({item.qualified_name})" for item in found[:8]
-        )
+        places = ", ".join(f"{where.path}:{item.span.start_line} ({item.qualified_name})" for item in found[:8])
         raise LocationError(f"{where.path}#{wanted} is ambiguous.", f"Candidates: {places}")
     span = found[0].span
     return (span.start_line, span.end_line), found[0]

@@ -11,10 +11,10 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatch
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from codesearch.analysis import Analyser, Pending
 from codesearch.errors import RepositoryError
 from codesearch.repository import Changes, Repository
 from codesearch.settings import Settings
@@ -24,6 +24,9 @@ from codesearch.view.published import View
 from codesearch.view.segment import Segment
 from codesearch.view.table import NO_UNIT, FileRow, build_table
 from codesearch.view.vectors import KnownVectors
+
+if TYPE_CHECKING:
+    from codesearch.analysis import Analyser
 
 LARGEST_OVERLAY = 64  # files; analysing more on every search costs more than indexing them once
 LARGEST_OVERLAY_BYTES = 2 * 1024 * 1024
@@ -115,6 +118,9 @@ def lay_over(
     sources = [Source(view.table, alive)]
     segments: list[Segment] = list(view.segments)
     if difference.edited:
+        # Imported here: parsers and chunkers are a sixth of what an unchanged repository's search costs.
+        from codesearch.analysis import Pending
+
         analyser = analyser_for(KnownVectors.of_segments(view.segments))
         builder = analyser.new_builder()
         rows = []

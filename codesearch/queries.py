@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from codesearch.terms import WHOLE, identifier_terms, is_whole, split_identifier, words
+from codesearch.terms import WHOLE, identifier_terms, split_identifier, words
 
 # Words that hold a question together and say nothing about code; dropped unless nothing else is left.
 STOP_WORDS = frozenset(

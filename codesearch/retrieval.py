@@ -6,7 +6,7 @@ nothing looks perfect for want of better.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,7 +79,10 @@ def search_words(corpus: Corpus, query: Query) -> Lexical:
     return Lexical(scores / max(possible, 1e-9), (*terms, *optional), np.array(rarities))
 
 
-def _field_norms(corpus: Corpus):  # noqa: ANN202 - a closure over arrays that are made once
+def _field_norms(
+    corpus: Corpus,
+) -> Callable[[NDArray[np.int64], NDArray[np.uint8]], NDArray[np.float64]]:
+    """How much longer than usual the given fields of chunks are; made once for a query."""
     lengths = corpus.chunks["lengths"]
     scale = FIELD_LENGTH / corpus.average_lengths
 
@@ -99,8 +102,10 @@ def search_meaning(corpus: Corpus, vector: NDArray[np.float32]) -> NDArray[np.fl
 
 @dataclass(frozen=True, slots=True)
 class NamedDeclaration:
-    """A declaration whose symbol was asked for: its segment, its index there, how exactly and how much of the query it
-    matches (0 to 1)."""
+    """A declaration whose symbol was asked for: its segment and its index there.
+
+    `exactness` (0 to 1) says how well the name matches and how much of the query it makes up.
+    """
 
     segment: int
     declaration: int
@@ -124,9 +129,7 @@ def search_names(corpus: Corpus, query: Query) -> list[NamedDeclaration]:
                     continue
                 symbol = segment.strings[int(row["symbol"])]
                 exactness = 1.0 if symbol == last else 0.8
-                if last != name and name_hash(name) != name_hash(
-                    segment.strings[int(row["qualified"])][-len(name) :]
-                ):
+                if last != name and name_hash(name) != name_hash(segment.strings[int(row["qualified"])][-len(name) :]):
                     exactness -= 0.4  # the right name in another place
                 key = (index, declaration)
                 found[key] = max(found.get(key, 0.0), exactness * asked.share)
@@ -186,9 +189,7 @@ def _known_typos(corpus: Corpus, word: str) -> list[str]:
         if len(segment.term_hashes):
             at = np.minimum(np.searchsorted(segment.term_hashes, hashes), len(segment.term_hashes) - 1)
             present |= segment.term_hashes[at] == hashes
-    return [
-        candidates[index] for index in np.flatnonzero(present).tolist() if corpus.has_term(candidates[index])
-    ]
+    return [candidates[index] for index in np.flatnonzero(present).tolist() if corpus.has_term(candidates[index])]
 
 
 assert len(FIELD_WEIGHTS) == len(FIELD_LENGTH) == len(FIELDS)

@@ -22,6 +22,7 @@ from codesearch.view.segment import KINDS, OWN, Segment, kind_code, name_hash
 
 _CANDIDATES = 400  # documents that signals look at; the rest is too far behind to come back
 _NEAR_MISSES = 3
+_NO_FILTERS = Filters()
 _FILE = kind_code(Kind.FILE)
 _CALLABLES = [kind_code(kind) for kind in Kind if kind.is_callable]
 _SNIPPET_LINES = 8
@@ -56,17 +57,13 @@ class Searcher:
         self._read = read
         self._commit = commit
 
-    def search(
-        self, text: str, *, limit: int = 10, filters: Filters = Filters(), min_score: float = 0.0
-    ) -> Answer:
+    def search(self, text: str, *, limit: int = 10, filters: Filters = _NO_FILTERS, min_score: float = 0.0) -> Answer:
         """The best `limit` hits; none when no word of the query, nor one near it, occurs anywhere."""
         query = understand(text)
         if query.is_empty or not len(self._corpus):
             return Answer((), (), ())
         lexical = search_words(self._corpus, query)
-        known = tuple(
-            term.term for term, rarity in zip(lexical.terms, lexical.rarity, strict=True) if rarity > 0
-        )
+        known = tuple(term.term for term, rarity in zip(lexical.terms, lexical.rarity, strict=True) if rarity > 0)
         admitted, targets = self._admitted(filters)
         ranked = self._verified(self._rank(query, lexical, admitted, targets), known)
         if not lexical.any_known:
@@ -176,9 +173,7 @@ class Searcher:
         by_chunk: dict[int, tuple[float, int]] = {}
         for match in found:
             segment = corpus.segments[match.segment]
-            chunk = int(_chunks_of(segment, np.array([match.declaration]))[0]) + int(
-                corpus.chunk_bases[match.segment]
-            )
+            chunk = int(_chunks_of(segment, np.array([match.declaration]))[0]) + int(corpus.chunk_bases[match.segment])
             strength = match.exactness * (1.0 if segment.declarations["own"][match.declaration] else 0.6)
             if strength > by_chunk.get(chunk, (0.0, 0))[0]:
                 by_chunk[chunk] = strength, match.declaration
@@ -186,9 +181,7 @@ class Searcher:
             exactness[document], named[document] = by_chunk[int(corpus.chunk_of[document])]
         return exactness, named
 
-    def _cited(
-        self, chunk: int, named: int | None, targets: NDArray[np.bool_] | None, query: Query
-    ) -> int:
+    def _cited(self, chunk: int, named: int | None, targets: NDArray[np.bool_] | None, query: Query) -> int:
         """The declaration to cite for a chunk, as an index within its segment, or -1 to cite the chunk itself.
 
         The asked one; its own, or the one around it, when it is only a part; among admitted ones inside it the
@@ -282,10 +275,7 @@ class Searcher:
         if candidate.declaration >= 0 and first <= int(row["first"]) and int(row["last"]) <= last:
             part = int(row["first"]), int(row["last"])
         names = (
-            [
-                segment.strings[int(segment.declarations[owner][c])]
-                for c in ("symbol", "qualified", "signature")
-            ]
+            [segment.strings[int(segment.declarations[owner][c])] for c in ("symbol", "qualified", "signature")]
             if owner >= 0
             else ["", "", ""]
         )
@@ -325,9 +315,7 @@ def make_snippet(
             scored[number] = len(found)
             matches.append(number)
     if scored:
-        best = max(
-            scored, key=lambda number: (sum(scored.get(n, 0) for n in range(number, number + 4)), -number)
-        )
+        best = max(scored, key=lambda number: (sum(scored.get(n, 0) for n in range(number, number + 4)), -number))
     top = max(scored.values(), default=0)
     last_start = max(first, end - _SNIPPET_LINES + 1)
     begin = max(first, min(best - 2, last_start))

@@ -59,9 +59,7 @@ def role_demotion(scores: NDArray[np.float64], roles: NDArray[np.uint8], query: 
     return scores * (factor - 1)
 
 
-def container_demotion(
-    scores: NDArray[np.float64], containers: NDArray[np.bool_], query: Query
-) -> NDArray[np.float64]:
+def container_demotion(scores: NDArray[np.float64], containers: NDArray[np.bool_], query: Query) -> NDArray[np.float64]:
     """A command asks for what does it: a class or file whose members are about it gives way to the members."""
     if query.form is not Form.COMMAND:
         return np.zeros(len(scores))
@@ -86,7 +84,8 @@ def crowding(
     """
     order = np.lexsort((places, -scores, files))
     starts = np.flatnonzero(np.diff(files[order], prepend=-1))
-    before = np.cumsum(counted[order]) - counted[order]  # counted ones ahead, over all files
+    before: NDArray[np.int64] = np.cumsum(counted[order]) - counted[order]  # counted ones ahead, over all files
     ahead = np.empty(len(scores), np.int64)
     ahead[order] = before - np.repeat(before[starts], np.diff(np.append(starts, len(order))))
-    return np.maximum(scores, 0.0) * (CROWDING[form] ** ahead - 1)
+    held: NDArray[np.float64] = np.maximum(scores, 0.0) * (CROWDING[form] ** ahead - 1)
+    return held

@@ -109,15 +109,11 @@ class Store:
         """The texts of chunks, as chunks without a place (empty span, no declaration)."""
         nowhere = Span(0, 0, 0, 0)
         return {
-            bytes.fromhex(row["key"]): Chunk(
-                Kind(row["kind"]), nowhere, **{field: row[field] for field in TEXT_FIELDS}
-            )
+            bytes.fromhex(row["key"]): Chunk(Kind(row["kind"]), nowhere, **{field: row[field] for field in TEXT_FIELDS})
             for row in self._rows("chunks", keys, None)
         }
 
-    def read_vectors(
-        self, model_id: str
-    ) -> tuple[NDArray[np.uint8], NDArray[np.int8], NDArray[np.float32]] | None:
+    def read_vectors(self, model_id: str) -> tuple[NDArray[np.uint8], NDArray[np.int8], NDArray[np.float32]] | None:
         """All vectors of a model: keys (n, KEY_BYTES), codes, scales; None when the model is not known."""
         table = self._table(_vector_table(model_id))
         if table is None:
@@ -191,9 +187,7 @@ class Store:
         models = pa.schema([("id", pa.string()), ("table", pa.string()), ("dimensions", pa.int32())])
         table = self._open_or_create("models", models)
         if model_id not in table.search().limit(1000).to_arrow()["id"].to_pylist():
-            table.add(
-                pa.table({"id": [model_id], "table": [name], "dimensions": [dimensions]}, schema=models)
-            )
+            table.add(pa.table({"id": [model_id], "table": [name], "dimensions": [dimensions]}, schema=models))
         flat = (codes.astype(np.float32) * scales[:, None]).astype(np.float16).ravel()
         vectors = pa.FixedSizeListArray.from_arrays(pa.array(flat), dimensions)
         self._add(name, schema, {"key": keys, "scale": scales, "vector": vectors})
@@ -376,9 +370,7 @@ def _unit_rows(parts: Sequence[JournalPart]) -> dict[str, list[Any]]:
 
 def _distinct_chunks(
     parts: Sequence[JournalPart],
-) -> tuple[
-    list[bytes], dict[str, list[str]], dict[str, tuple[list[str], NDArray[np.int8], NDArray[np.float32]]]
-]:
+) -> tuple[list[bytes], dict[str, list[str]], dict[str, tuple[list[str], NDArray[np.int8], NDArray[np.float32]]]]:
     """Chunk keys, their text columns, and the vectors by model; one row for each distinct key."""
     keys: list[bytes] = []
     columns: dict[str, list[str]] = {name: [] for name in ("key", "language", "kind", *TEXT_FIELDS)}

@@ -55,6 +55,10 @@ def analyse_in_processes(
     remaining = iter(batches)
     waiting: deque[tuple[list[Pending], Future[Result]]] = deque()
     make = (settings, list(segments), store)
+    # A spawned interpreter would look for modules in the current folder first: in the repository, which is not
+    # trusted to bring any.
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"
     try:
         # Spawned, not forked: the parent may hold threads and locks (a terminal interface, LanceDB).
         with ProcessPoolExecutor(jobs, get_context("spawn"), _start, make) as pool:
@@ -68,6 +72,11 @@ def analyse_in_processes(
                 yield result
     except BrokenProcessPool:
         analyser = _make_analyser(*make)
+    finally:
+        if before is None:
+            del os.environ["PYTHONSAFEPATH"]
+        else:
+            os.environ["PYTHONSAFEPATH"] = before
     for batch in chain([batch for batch, _ in waiting], remaining):
         yield analyse_batch(analyser, batch)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from codesearch.languages import Language
 from codesearch.parsing.borders import SPLITTABLE, find_borders
 from codesearch.parsing.facts import Found, collect, compiled, is_rubble
-from codesearch.parsing.source import Source
+from codesearch.parsing.source import LONGEST_QUALIFIED_NAME, Source
 from codesearch.parsing.spans import extend, merge, nest
 from codesearch.types import Declaration, ParsedFile, Span
 
@@ -67,7 +67,7 @@ def _declaration(
         doc = source.comment_text(piece for piece in reversed(found.lead) if piece.is_comment)
     return Declaration(
         symbol=found.symbol,
-        qualified_name=language.scope_separator.join(filter(None, parts)),
+        qualified_name=language.scope_separator.join(filter(None, parts))[-LONGEST_QUALIFIED_NAME:],
         kind=found.kind,
         signature=source.signature(found.proper, found.name_end, found.body if has_body else found.last)
         or found.symbol,

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 SPLITTABLE = 1500  # bytes, about 400 tokens: shorter declarations fit any model and are never split
 
+DEEPEST = 30  # declarations around one another; beyond, only attacks: each level would list all borders again
+
 
 def find_borders(
     found: list[Found], source: Source, query: Query, root: Node
@@ -20,7 +22,10 @@ def find_borders(
     """For each long declaration, by index: where its statements start and how deeply they are nested."""
     from tree_sitter import QueryCursor
 
-    longs = [each for each in found if each.last - each.first > SPLITTABLE]
+    levels: list[int] = []
+    for each in found:
+        levels.append(levels[each.parent.index] + 1 if each.parent else 0)
+    longs = [each for each in found if each.last - each.first > SPLITTABLE and levels[each.index] <= DEEPEST]
     result: dict[int, tuple[tuple[int, int], ...]] = {}
     outer_end = -1
     statements: list[tuple[int, int, int]] = []  # start, end, nesting

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 LONGEST_SYMBOL = 200  # characters: a type of an `impl` can be an essay; names that people give are shorter
+LONGEST_QUALIFIED_NAME = 1000  # characters, the innermost kept: thousands of levels would fill the memory
 LONGEST_SIGNATURE = 400  # characters: shown on a line or two; longer ones are lists of data
 LONGEST_DOC = 4000  # characters: beyond that it is a manual, whose rest would drown the other fields
 

@@ -44,10 +44,8 @@ def index_snapshot(git: Git, location: Location) -> Snapshot:
     for entry in sorted(listed, key=lambda entry: _OURS_FIRST.get(entry.stage, 0), reverse=True):
         if entry.stage != 1:  # a common ancestor alone: both sides deleted the file
             chosen[entry.path] = entry
-    if commit is None:
-        dirty = bool(listed)
-    else:
-        dirty = bool(git.run(("diff-index", "--cached", "--name-only", "-z", commit)))
+    changed = listed if commit is None else git.run(("diff-index", "--cached", "--name-only", "-z", commit))
+    dirty = bool(changed)
     return Snapshot(commit, ref, dirty, tuple(_sorted(Entry(e.path, e.oid, e.mode) for e in chosen.values())))
 
 

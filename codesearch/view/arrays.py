@@ -38,9 +38,7 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]], meta: Mapping[s
     crc = 0
     for name, array in arrays.items():
         block = np.ascontiguousarray(array)
-        specs.append(
-            {"name": name, "dtype": _dtype_spec(block.dtype), "shape": block.shape, "offset": offset}
-        )
+        specs.append({"name": name, "dtype": _dtype_spec(block.dtype), "shape": block.shape, "offset": offset})
         blocks.append(block)
         crc = zlib.crc32(_raw(block), crc)
         offset += _padded(block.nbytes)
@@ -130,11 +128,12 @@ def _dtype_from(spec: Any) -> np.dtype[Any]:
             raise ValueError(spec)
     if isinstance(spec, list):
         return np.dtype([(field[0], field[1], *(tuple(shape) for shape in field[2:])) for field in fields])
-    return np.dtype(spec)
+    plain: np.dtype[Any] = np.dtype(spec)
+    return plain
 
 
-def _raw(array: NDArray[Any]) -> memoryview | bytes:
-    return memoryview(array.reshape(-1).view(np.uint8)) if array.nbytes else b""
+def _raw(array: NDArray[Any]) -> memoryview:
+    return array.reshape(-1).view(np.uint8).data if array.nbytes else memoryview(b"")
 
 
 def _padded(size: int) -> int:

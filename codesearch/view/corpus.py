@@ -109,9 +109,7 @@ class Corpus:
     def find_term(self, term: str) -> tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.uint8]]:
         """Postings of a term over all segments: chunk, field, count; sorted by chunk and field."""
         found = [segment.find_term(term) for segment in self.segments]
-        chunks = [
-            part[0].astype(np.int64) + base for part, base in zip(found, self.chunk_bases, strict=False)
-        ]
+        chunks = [part[0].astype(np.int64) + base for part, base in zip(found, self.chunk_bases, strict=False)]
         if not chunks:
             empty = np.zeros(0, np.uint8)
             return np.zeros(0, np.int64), empty, empty
@@ -133,7 +131,8 @@ class Corpus:
             for base, source in zip(self.file_bases, self.sources, strict=False)
         ]
         files = np.concatenate(found)
-        return files[self.alive_files[files]]
+        alive: NDArray[np.int64] = files[self.alive_files[files]]
+        return alive
 
     @cached_property
     def _matrices(self) -> tuple[tuple[NDArray[np.float32], NDArray[np.float32]], ...]:

@@ -23,6 +23,7 @@ from codesearch.view.segment import FORMAT, Segment
 from codesearch.view.table import FileTable
 
 _GRACE_SECONDS = 900  # unreferenced files stay this long: a reader may be between pointer and open
+_REVISION_SECONDS = 7 * 86400  # views of old revisions are cheap to make again from the store
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,22 +58,20 @@ class ViewFolder:
         for folder in (self.segments, self.views, self.pointers):
             folder.mkdir(parents=True, exist_ok=True)
 
-    def open(self, pointer: str) -> View | None:
+    def open(self, pointer: str, *, verify: bool = False) -> View | None:
         """The view that a pointer names; None when nothing was published under it.
 
-        Raises CorruptIndexError when what is there cannot be used.
+        Raises CorruptIndexError when what is there cannot be used; `verify` has every byte of the table checked.
         """
         for attempt in (1, 2):
             name = self.pointed(pointer)
             if name is None:
                 return None
             try:
-                return self._open_view(name)
+                return self._open_view(name, verify)
             except FileNotFoundError as error:  # replaced and collected between the two reads
                 if attempt == 2:
-                    raise CorruptIndexError(
-                        "Part of the index is missing.", "Run: codesearch index"
-                    ) from error
+                    raise CorruptIndexError("Part of the index is missing.", "Run: codesearch index") from error
         return None
 
     def pointed(self, pointer: str) -> str | None:
@@ -93,12 +92,10 @@ class ViewFolder:
             raise CorruptIndexError("The index pointer is damaged.", "Run: codesearch index")
         return name, commit
 
-    def _open_view(self, name: str) -> View:
-        table = FileTable.open(self.views / name)
+    def _open_view(self, name: str, verify: bool) -> View:
+        table = FileTable.open(self.views / name, verify=verify)
         names = table.meta.get("segments")
-        if not isinstance(names, list) or any(
-            not isinstance(part, str) or Path(part).name != part for part in names
-        ):
+        if not isinstance(names, list) or any(not isinstance(part, str) or Path(part).name != part for part in names):
             raise CorruptIndexError(f"{name} is damaged.", "Run: codesearch index")
         segments = tuple(Segment.open(self.segments / part) for part in names)
         used = table.rows["segment"][table.rows["unit"] != np.uint32(0xFFFFFFFF)]
@@ -153,6 +150,9 @@ class ViewFolder:
         Call it under the index lock. Readers that have the files open keep them.
         """
         kept: set[str] = set()
+        for pointer in self.pointers.glob("at-*.json"):
+            if time.time() - pointer.stat().st_mtime > _REVISION_SECONDS:
+                pointer.unlink(missing_ok=True)
         for pointer in self.pointers.glob("*.json"):
             try:
                 name = self.pointed(pointer.stem)

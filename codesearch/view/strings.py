@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +38,7 @@ class Strings:
         """All strings at once; several times quicker than one by one."""
         raw = self.data.tobytes()
         bounds = self.offsets.tolist()
-        return [raw[a:b].decode("utf-8", _ERRORS) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+        return [raw[a:b].decode("utf-8", _ERRORS) for a, b in pairwise(bounds)]
 
     def take(self, indices: NDArray[np.intp]) -> Strings:
         """The strings at these indices, as a pool of their own."""

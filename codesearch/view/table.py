@@ -18,15 +18,15 @@ from codesearch.roles import role_of
 from codesearch.terms import count_terms
 from codesearch.types import Embedder, SkipReason
 from codesearch.view.arrays import ArrayFile, write_arrays
-from codesearch.view.segment import FORMAT, SKIPS, quantise, term_hash
+from codesearch.view.segment import FORMAT, SKIPS, quantise, skip_code, term_hash
 from codesearch.view.strings import Strings, pack_strings
 
 NO_UNIT = 0xFFFFFFFF
 
 FILE = np.dtype(
     [
-        ("oid", "u1", (32,)), ("modified", "<u8"), ("size", "<u4"), ("unit", "<u4"), ("segment", "<u2"), ("path_length", "<u2"),
-        ("skip", "u1"), ("role", "u1"), ("reserved", "u1", (2,)),
+        ("oid", "u1", (32,)), ("modified", "<u8"), ("size", "<u4"), ("unit", "<u4"),
+        ("segment", "<u2"), ("path_length", "<u2"), ("skip", "u1"), ("role", "u1"), ("reserved", "u1", (2,)),
     ]
 )  # fmt: skip
 
@@ -99,9 +99,14 @@ class FileTable:
         )
 
     @classmethod
-    def open(cls, path: Path) -> FileTable:
-        """Maps a table; CorruptIndexError when it is damaged or of another version."""
+    def open(cls, path: Path, *, verify: bool = False) -> FileTable:
+        """Maps a table; CorruptIndexError when it is damaged or of another version.
+
+        `verify` reads every byte and compares the checksum: for index runs, which copy from it.
+        """
         file = ArrayFile.open(path)
+        if verify:
+            file.verify()
         arrays = file.arrays
         try:
             table = cls(
@@ -149,7 +154,7 @@ def build_table(rows: Iterable[FileRow], embedder: Embedder, meta: Mapping[str, 
         table["segment"] = [row.segment for row in ordered]
         table["size"] = [min(row.size, 0xFFFFFFFF) for row in ordered]
         table["modified"] = [row.modified for row in ordered]
-        table["skip"] = [SKIPS.index(row.skip) + 1 if row.skip else 0 for row in ordered]
+        table["skip"] = [skip_code(row.skip) for row in ordered]
         table["role"] = [int(role_of(path)) for path in paths]
     codes, scales = quantise(embedder.embed_paths(paths))
     hashes, offsets, files = _postings(list(known), ids, owners)
