@@ -203,9 +203,10 @@ class Engine:
         if limit < 1:
             raise UsageError(f"The number of hits must be at least 1, not {limit}.", "Try: --top-k 10")
         started = time.perf_counter()
+        fixed = staged or at is not None or self.repository.is_bare
         try:
             corpus, snapshot, commit = self._corpus(staged, at, update, progress)
-            answer = self._answer(corpus, commit, query, limit, filters, min_score)
+            answer = self._answer(corpus, commit, fixed, query, limit, filters, min_score)
         except (CorruptIndexError, IndexError, ValueError) as error:
             if isinstance(error, ValueError | IndexError) and not _came_from_arrays(error):
                 raise
@@ -213,16 +214,23 @@ class Engine:
             self._cached = None
             self._publish(staged=staged, at=at, progress=progress)
             corpus, snapshot, commit = self._corpus(staged, at, update, progress)
-            answer = self._answer(corpus, commit, query, limit, filters, min_score)
+            answer = self._answer(corpus, commit, fixed, query, limit, filters, min_score)
         took = (time.perf_counter() - started) * 1000
         return SearchResult(query, snapshot, round(took, 2), answer.hits, answer.near_misses, answer.terms)
 
     def _answer(
-        self, corpus: Corpus, commit: str | None, query: str, limit: int, filters: Filters, min_score: float
+        self,
+        corpus: Corpus,
+        commit: str | None,
+        from_git: bool,
+        query: str,
+        limit: int,
+        filters: Filters,
+        min_score: float,
     ) -> Answer:
         from codesearch.searching import Searcher
 
-        searcher = Searcher(corpus, self._embedder, self._reader(commit), commit)
+        searcher = Searcher(corpus, self._embedder, self._reader(from_git=from_git), commit)
         return searcher.search(query, limit=limit, filters=filters, min_score=min_score)
 
     def _corpus(
@@ -327,19 +335,21 @@ class Engine:
             raise CorruptIndexError("The index could not be read back.", "Run: codesearch clean, then try again.")
         return view
 
-    def _reader(self, commit: str | None) -> Callable[[str, str], bytes | None]:
-        """Reads what a hit cites; None when it is not the content that was indexed."""
+    def _reader(self, *, from_git: bool) -> Callable[[str, str], bytes | None]:
+        """Reads what a hit cites; None when it is not the content that was indexed.
+
+        A hit in the working tree must be there as it was indexed; one in a revision or in the index may be read
+        from git's objects.
+        """
 
         def read(path: str, blob: str) -> bytes | None:
+            if from_git:
+                return next((content for _, content in self.repository.read_blobs([blob])), None)
             try:
                 content = self.repository.read_file(path, max_bytes=self.settings.max_file_bytes)
-                if self.repository.blob_id(content) == blob:
-                    return content
             except (OSError, RepositoryError):
-                pass  # not in the working tree, or not as indexed: git may still have that content
-            if not self.repository.is_git or commit is None:
-                return None
-            return next((content for _, content in self.repository.read_blobs([blob])), None)
+                return None  # gone since the view was made: the hit is left out
+            return content if self.repository.blob_id(content) == blob else None
 
         return read
 
@@ -524,12 +534,9 @@ class Engine:
 
 def _refuse_symlinks(home: Path) -> None:
     """An index that came with a repository must not lead its writer, or `clean`, to files elsewhere."""
-    for folder, folders, files in os.walk(home):
-        for name in (*folders, *files):
-            if os.path.islink(os.path.join(folder, name)):
-                raise RepositoryError(
-                    f"{os.path.join(folder, name)} is a symbolic link.", "Remove it, or set CODESEARCH_HOME."
-                )
+    for path in home.rglob("*"):
+        if path.is_symlink():
+            raise RepositoryError(f"{path} is a symbolic link.", "Remove it, or set CODESEARCH_HOME.")
 
 
 def _folder_bytes(folder: Path) -> int:

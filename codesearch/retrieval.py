@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from codesearch.queries import Query, QueryTerm
+from codesearch.queries import AskedName, Form, Query, QueryTerm
+from codesearch.terms import WHOLE, is_whole
 from codesearch.view.corpus import Corpus
 from codesearch.view.segment import FIELDS, name_hash, term_hash
 
@@ -112,10 +113,20 @@ class NamedDeclaration:
     exactness: float
 
 
-def search_names(corpus: Corpus, query: Query) -> list[NamedDeclaration]:
-    """Declarations that are named in the query, in any spelling; the same spelling is the most exact."""
+def search_names(corpus: Corpus, query: Query, looked_up: Sequence[QueryTerm]) -> list[NamedDeclaration]:
+    """Declarations that are named in the query, in any spelling; the same spelling is the most exact.
+
+    `looked_up` are the terms that were found for the query's: a misspelt identifier stands there as it is spelt.
+    """
     found: dict[tuple[int, int], float] = {}
-    for asked in query.names:
+    asked_for = set(query.terms)
+    respelt = [
+        AskedName(term.term.removeprefix(WHOLE), term.weight)
+        for term in looked_up
+        if is_whole(term.term) and query.form is Form.IDENTIFIER and term not in asked_for
+        if term not in query.compounds
+    ]
+    for asked in [*query.names, *respelt]:
         name = last = asked.name
         for separator in ("::", "->", "#", "."):
             last = last.rsplit(separator, 1)[-1]
@@ -141,9 +152,11 @@ def _with_near_words(corpus: Corpus, terms: Sequence[QueryTerm]) -> list[QueryTe
     result: list[QueryTerm] = []
     for wanted in terms:
         result.append(wanted)
-        if corpus.has_term(wanted.term) or wanted.term.startswith("="):
+        if corpus.has_term(wanted.term):
             continue
-        near = [form for form in _inflections(wanted.term) if corpus.has_term(form)]
+        near = []
+        if not is_whole(wanted.term):
+            near = [form for form in _inflections(wanted.term) if corpus.has_term(form)]
         if not near and len(wanted.term) >= _SHORTEST_TYPO:
             near = _known_typos(corpus, wanted.term)
         if near:
@@ -182,6 +195,8 @@ def _known_typos(corpus: Corpus, word: str) -> list[str]:
     edits.update(head + letter + tail[1:] for head, tail in splits if tail for letter in _LETTERS)
     edits.update(head + letter + tail for head, tail in splits for letter in _LETTERS)
     edits.discard(word)
+    if is_whole(word):  # a whole identifier stays one
+        edits = {edit for edit in edits if is_whole(edit)}
     candidates = sorted(edits)
     hashes = np.array([term_hash(edit) for edit in candidates], np.uint64)
     present = np.zeros(len(candidates), bool)

@@ -10,6 +10,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
+from codesearch.errors import CorruptIndexError
 from codesearch.fusion import fuse
 from codesearch.queries import Query, understand
 from codesearch.retrieval import Lexical, search_meaning, search_names, search_words
@@ -122,7 +123,7 @@ class Searcher:
         corpus = self._corpus
         meaning = search_meaning(corpus, self._embedder.embed_query(query.text))
         fused = fuse(lexical.scores, meaning, query.form)
-        exactness, named = self._named(query)
+        exactness, named = self._named(query, lexical)
         base = np.where(admitted, fused + exact_name(exactness), -np.inf)
         chosen = _best(base, _CANDIDATES)
         files = corpus.file_of[chosen]
@@ -162,12 +163,12 @@ class Searcher:
         places[order] = np.arange(len(documents))
         return places
 
-    def _named(self, query: Query) -> tuple[NDArray[np.float64], dict[int, int]]:
+    def _named(self, query: Query, lexical: Lexical) -> tuple[NDArray[np.float64], dict[int, int]]:
         """How exactly each document defines an asked symbol, and the declaration (within its segment) it defines."""
         corpus = self._corpus
         exactness = np.zeros(len(corpus))
         named: dict[int, int] = {}
-        found = search_names(corpus, query)
+        found = search_names(corpus, query, lexical.terms)
         if not found:
             return exactness, named
         by_chunk: dict[int, tuple[float, int]] = {}
@@ -240,6 +241,8 @@ class Searcher:
             content = contents[file]
             if content is None:
                 continue
+            if not _fits(content, cited):
+                raise CorruptIndexError("The index cites lines that are not there.", "Run: codesearch index")
             shown.setdefault(file, []).append((start, end, callable_))
             yield self._hit(candidate, file, segment, local, content, known)
 
@@ -366,6 +369,14 @@ def _glob_fits(path: str, globs: Sequence[str]) -> bool:
         return fnmatch(path if "/" in glob else name, glob.removeprefix("/"))
 
     return (not wanted or any(map(fits, wanted))) and not any(map(fits, unwanted))
+
+
+def _fits(content: bytes, cited: np.void) -> bool:
+    """Whether the bytes and the lines that a row of an index cites are the same place of the content."""
+    start, end = int(cited["start"]), int(cited["end"])
+    first = content.count(b"\n", 0, start) + 1
+    last = content.count(b"\n", 0, max(end - 1, start)) + 1
+    return start <= end <= len(content) and (first, last) == (int(cited["first"]), int(cited["last"]))
 
 
 def _without_blank_edges(lines: Sequence[str], first: int, last: int) -> tuple[int, int]:

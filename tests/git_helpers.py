@@ -19,9 +19,7 @@ _HERMETIC = {
 
 def git(folder: Path, *args: str | bytes, ok: tuple[int, ...] = (0,)) -> str:
     """What git prints, run in a folder; submodules and clones may use local paths."""
-    environment = {
-        name: value for name, value in os.environ.items() if not name.startswith("GIT_")
-    } | _HERMETIC
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | _HERMETIC
     command = ["git", "-c", "protocol.file.allow=always", "-c", "init.defaultBranch=main", *args]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False)
     assert done.returncode in ok, done.stderr.decode(errors="replace")

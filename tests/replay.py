@@ -106,9 +106,7 @@ def replay_steps(name: str, destination: Path) -> Iterator[Step]:
     for number, entry in enumerate(history["commit"], start=1):
         date = entry.get("date", date + STEP)
         try:
-            commit, branch, subject = _make_commit(
-                entry, source / "tree", destination, history["authors"], date, ids
-            )
+            commit, branch, subject = _make_commit(entry, source / "tree", destination, history["authors"], date, ids)
         except (ValueError, KeyError, OSError, subprocess.CalledProcessError) as error:
             detail = getattr(error, "stderr", "") or error
             raise ValueError(f"{name}, commit {number} ({entry.get('message', '')!r}): {detail}") from error

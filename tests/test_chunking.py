@@ -173,9 +173,7 @@ LONG = """def run(job):
 
 def parse_long():
     borders = (("prepare", 0), ("for step", 0), ("first", 1), ("second", 1), ("finish", 0), ("close", 0))
-    run = declare(
-        LONG, Kind.FUNCTION, LONG.rstrip(), symbol="run", doc="Runs.", borders=borders, body="prepare"
-    )
+    run = declare(LONG, Kind.FUNCTION, LONG.rstrip(), symbol="run", doc="Runs.", borders=borders, body="prepare")
     return ParsedFile("python", (run,))
 
 
@@ -192,8 +190,7 @@ def test_long_function_is_split_at_statements_into_balanced_parts_that_carry_its
             "3-5",
             "function",
             "run",
-            "def run(job)\n"
-            "    for step in job:\n        first(step, one, two)\n        second(step, one, two)\n",
+            "def run(job)\n    for step in job:\n        first(step, one, two)\n        second(step, one, two)\n",
         ),
         ("6-7", "function", "run", "def run(job)\n    finish(job, one, two)\n    close(job, one, two)"),
     ]
@@ -263,9 +260,7 @@ def test_large_constant_is_a_leaf_and_a_small_one_is_not():
     small = declare(source, Kind.CONSTANT, "SMALL = 1", symbol="SMALL")
     large = declare(source, Kind.CONSTANT, table, symbol="TABLE")
     leaves = [
-        c
-        for c in chunk_code(source.encode(), ParsedFile("python", (small, large)), words(60))
-        if not c.synthetic
+        c for c in chunk_code(source.encode(), ParsedFile("python", (small, large)), words(60)) if not c.synthetic
     ]
     assert shape(source, leaves) == [
         ("1-1", "remainder", "", "SMALL = 1\n"),
@@ -288,9 +283,7 @@ def test_outline_of_a_huge_file_names_outer_declarations_first():
     declarations = [declare(source, Kind.CLASS, first, symbol="A", body="def method0")]
     for i in range(30):
         text = f"def method{i}(self, one, two, three): ..."
-        declarations.append(
-            declare(source, Kind.METHOD, text, symbol=f"method{i}", parent=0, outer="A.", body=text)
-        )
+        declarations.append(declare(source, Kind.METHOD, text, symbol=f"method{i}", parent=0, outer="A.", body=text))
     declarations.append(declare(source, Kind.CLASS, "class B:\n    pass", symbol="B"))
     chunk = chunk_code(source.encode(), ParsedFile("python", tuple(declarations)), words(8))[0]
     assert chunk.body == "A method0 method1 method2 method3 method4 method5 B"

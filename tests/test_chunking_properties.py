@@ -126,9 +126,7 @@ def nested_files(draw):
         kind = draw(st.sampled_from((Kind.FUNCTION, Kind.METHOD, Kind.CLASS, Kind.CONSTANT)))
         parent = stack[-1] if stack else -1
         name = f"name{number}"
-        declarations.append(
-            Declaration(name, name, kind, f"def {name}", "", Span(start, end, 1, 1), parent, start)
-        )
+        declarations.append(Declaration(name, name, kind, f"def {name}", "", Span(start, end, 1, 1), parent, start))
         stack.append(number)
     return content, ParsedFile("python", tuple(declarations))
 

@@ -334,7 +334,6 @@ def test_default_number_of_hits_comes_from_the_settings(
         (["x", "--json", "--vimgrep"], "Several output formats: json, vimgrep.", "Give one"),
         (["x", "--staged", "-A", "3"], "Context lines of what is staged cannot be shown.", "Leave out"),
         (["x", "--staged", "--at", "HEAD"], "--staged and --at name two different snapshots.", "Give one"),
-        (["  "], "The query is empty.", "Run: codesearch"),
         (["search"], "The query is empty.", "Run: codesearch"),
         (["--json"], "The query is empty.", "Run: codesearch"),
         (["a query", "nowhere"], "No such file or folder: nowhere", "Quote the whole query"),

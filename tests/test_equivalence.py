@@ -54,7 +54,7 @@ def as_python(parts: list[Written]) -> str:
 
 
 def as_go(parts: list[Written]) -> str:
-    text = "package tool\n\nimport (\n\t\"fmt\"\n)\n"
+    text = 'package tool\n\nimport (\n\t"fmt"\n)\n'
     for part in parts:
         text += f"\n// {part.verb.title()}{part.thing} is used when a {part.thing.lower()} comes back.\n"
         text += f"func {part.verb.title()}{part.thing}(value int) int {{\n\tfmt.Println(value + {part.body})\n"
@@ -138,10 +138,7 @@ def answers(engine: Engine) -> list[SearchResult]:
     asked = [engine.search(query, limit=20) for query in QUERIES]
     asked.append(engine.search("value", limit=20, filters=Filters(kinds=(Kind.METHOD, Kind.CONSTANT))))
     asked.append(engine.search("session", limit=1, filters=Filters(paths=("lib",), tests=False)))
-    return [
-        replace(result, took_ms=0.0, snapshot=replace(result.snapshot, index_commit=None))
-        for result in asked
-    ]
+    return [replace(result, took_ms=0.0, snapshot=replace(result.snapshot, index_commit=None)) for result in asked]
 
 
 def assert_cited_lines_are_there(root: Path, results: list[SearchResult]) -> None:

@@ -156,9 +156,7 @@ def test_replay_refuses_a_folder_that_is_not_empty(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["precious.txt"]
 
 
-def test_fixture_repository_is_a_copy_that_may_be_changed(
-    fixture_repository: Replayed, replayed: Replayed
-) -> None:
+def test_fixture_repository_is_a_copy_that_may_be_changed(fixture_repository: Replayed, replayed: Replayed) -> None:
     copy = fixture_repository("thumbnails")
     (copy / "README.md").write_text("changed\n")
     assert git(copy, "status", "--porcelain") == " M README.md"

@@ -51,9 +51,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory, hermetic: None) -> Path
     return root
 
 
-@pytest.mark.parametrize(
-    "query", [["retry_upload"], ["how", "are", "uploads", "retried"], ["retyr_upload", "--json"]]
-)
+@pytest.mark.parametrize("query", [["retry_upload"], ["how", "are", "uploads", "retried"], ["retyr_upload", "--json"]])
 def test_search_of_an_unchanged_repository_imports_nothing_slow(
     repository: Path, tmp_path: Path, query: list[str]
 ) -> None:

@@ -84,9 +84,7 @@ def test_edited_body_embeds_one_of_fifty(fifty: Path) -> None:
 
 def test_longer_body_moves_what_stands_below(fifty: Path) -> None:
     write(fifty, {"parts.py": FIFTY.replace(SEVENTH, "    value += 1\n" + SEVENTH)})
-    assert index(fifty).declarations == DeclarationCounts(
-        total=50, embedded=1, reused=49, moved=43, removed=1
-    )
+    assert index(fifty).declarations == DeclarationCounts(total=50, embedded=1, reused=49, moved=43, removed=1)
     assert found_at(fifty, "measure_part_8") == "parts.py:37-39"
 
 
@@ -165,9 +163,7 @@ def test_deleted_file_counts_its_declarations_as_removed(fifty: Path) -> None:
 
 def test_import_line_on_top_moves_fifty_and_embeds_nothing(fifty: Path) -> None:
     write(fifty, {"parts.py": "import math\n\n\n" + FIFTY})
-    assert index(fifty).declarations == DeclarationCounts(
-        total=50, embedded=0, reused=50, moved=50, removed=0
-    )
+    assert index(fifty).declarations == DeclarationCounts(total=50, embedded=0, reused=50, moved=50, removed=0)
     assert found_at(fifty, "measure_part_7") == "parts.py:34-36"
 
 

@@ -15,11 +15,7 @@ def outline(parsed):
 
 
 def leaves(chunks):
-    return [
-        (f"{c.span.start_line}-{c.span.end_line}", c.parents, c.symbol, c.body)
-        for c in chunks
-        if not c.synthetic
-    ]
+    return [(f"{c.span.start_line}-{c.span.end_line}", c.parents, c.symbol, c.body) for c in chunks if not c.synthetic]
 
 
 FILLER = "word " * 65  # more than the size up to which neighbours are merged

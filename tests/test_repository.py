@@ -148,9 +148,7 @@ def test_bare_repository_shows_its_head(tmp_path):
     assert (repository.is_bare, repository.root) == (True, tmp_path / "b.git")
     snapshot = repository.snapshot()
     assert (snapshot.commit, snapshot.ref, listed(snapshot)) == (git_head(source), "main", {"a.py": A_ID})
-    assert repository.start_changes(git_head(source))() == Changes(
-        git_head(source), "main", False, frozenset(), True
-    )
+    assert repository.start_changes(git_head(source))() == Changes(git_head(source), "main", False, frozenset(), True)
 
 
 def test_worktree_of_a_bare_clone_has_files_and_the_clone_has_none(tmp_path):
@@ -207,9 +205,7 @@ def test_submodule_is_one_entry_outside_and_a_repository_inside(tmp_path):
 
 
 def test_clean_dirty_untracked_ignored_and_deleted_files(tmp_path):
-    root = init(
-        tmp_path / "r", {"clean.py": "a\n", "dirty.py": "a\n", "gone.py": "a\n", ".gitignore": "*.log\n"}
-    )
+    root = init(tmp_path / "r", {"clean.py": "a\n", "dirty.py": "a\n", "gone.py": "a\n", ".gitignore": "*.log\n"})
     write(root, {"dirty.py": "b\n", "new.py": "b\n", "debug.log": "x", "run.sh": "b\n"})
     (root / "run.sh").chmod(0o755)
     (root / "link").symlink_to("clean.py")
@@ -439,9 +435,7 @@ def test_commits_behind_counts_from_an_ancestor_only(tmp_path):
 
 
 def test_changes_are_edits_staged_untracked_deleted_and_committed_since(tmp_path):
-    root = init(
-        tmp_path / "r", {f"{n}.py": "a\n" for n in ("same", "edited", "staged", "deleted", "committed")}
-    )
+    root = init(tmp_path / "r", {f"{n}.py": "a\n" for n in ("same", "edited", "staged", "deleted", "committed")})
     first = git_head(root)
     write(root, {"committed.py": "b\n"})
     second = commit(root)
@@ -540,9 +534,7 @@ def test_read_file_follows_no_symlink(tmp_path):
         assert error.value.errno in (errno.ELOOP, errno.ENOTDIR)
 
 
-@pytest.mark.parametrize(
-    "path", ["../secret", "/etc/passwd", "a/../../secret", "", ".", "a//b", "a\0b", "a\0/b"]
-)
+@pytest.mark.parametrize("path", ["../secret", "/etc/passwd", "a/../../secret", "", ".", "a//b", "a\0b", "a\0/b"])
 def test_read_file_refuses_paths_that_leave_the_root(tmp_path, path):
     root = init(tmp_path / "r", {"a/b": "a\n"})
     write(tmp_path, {"secret": "s"})

@@ -398,3 +398,18 @@ def test_index_with_a_symlink_inside_is_never_written_through(waters: Path, tmp_
         with pytest.raises(RepositoryError, match="symbolic link"):
             act()
     assert {path: path.read_bytes() for path in [target, *target.rglob("*")] if path.is_file()} == before
+
+
+@pytest.mark.parametrize("column", ["first", "last", "start", "end"])
+def test_wrong_place_in_a_segment_is_noticed_before_it_is_cited(waters: Path, column: str) -> None:
+    right = answers(waters)
+    [path] = files_of_the_index(waters, "segments/*.seg")
+    raw = path.read_bytes()
+    segment = Segment.open(path)
+    for rows in (segment.declarations, segment.chunks):
+        wrong = rows.copy()
+        wrong[column] += 1
+        assert raw.count(rows.tobytes()) == 1
+        raw = raw.replace(rows.tobytes(), wrong.tobytes())
+    path.write_bytes(raw)
+    assert answers(waters) == right

@@ -127,9 +127,7 @@ class _CodeChunker:
         parts: list[tuple[int, int]] = []
         borders = sorted(border for border in declaration.borders if start < border[0] < end)
         for gap_start, gap_end in self._gaps(start, end, nested):
-            if self._source.is_blank(gap_start, gap_end) or (
-                gap_start > start and self._is_small(gap_start, gap_end)
-            ):
+            if self._source.is_blank(gap_start, gap_end) or (gap_start > start and self._is_small(gap_start, gap_end)):
                 self._add_remainder(index, gap_start, gap_end, [])
                 continue
             inside = borders[bisect_left(borders, (gap_start, 0)) : bisect_left(borders, (gap_end, 0))]
@@ -213,8 +211,7 @@ class _CodeChunker:
         size = len(self._source.content)
         first = self._nesting.members.get(FILE, ())
         top = "".join(
-            self._source.text(start, end)
-            for start, end in self._gaps(0, size, [m for m in first if self._is_code[m]])
+            self._source.text(start, end) for start, end in self._gaps(0, size, [m for m in first if self._is_code[m]])
         )
         body = file_digest(self._parsed.doc, outline, import_lines(top), self._budget)
         span = self._source.span(0, size)

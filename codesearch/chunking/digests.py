@@ -38,9 +38,7 @@ def file_digest(
     Signatures if all of them fit, else names, outer ones first. Import lines fill what room is left.
     """
     lines = [budget.clip(doc, budget.room // 3)]
-    signatures = [
-        _one_line(declaration.signature or declaration.qualified_name) for _, declaration in outline
-    ]
+    signatures = [_one_line(declaration.signature or declaration.qualified_name) for _, declaration in outline]
     if budget.may_fit(sum(map(len, signatures))) and budget.fits("\n".join([*lines, *signatures])):
         lines += signatures
     else:
@@ -69,9 +67,7 @@ def import_lines(text: str) -> list[str]:
     return found
 
 
-def _member_lines(
-    data: Sequence[Declaration], code: Sequence[Declaration], budget: TokenBudget
-) -> Iterable[str]:
+def _member_lines(data: Sequence[Declaration], code: Sequence[Declaration], budget: TokenBudget) -> Iterable[str]:
     longest = max(8, budget.room // 8)  # tokens, so that one endless signature does not crowd out the others
     for member in (*data, *code):
         yield budget.clip(_one_line(member.signature or member.symbol), longest)

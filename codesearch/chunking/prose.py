@@ -188,9 +188,7 @@ def _sections(source: Source, headings: Sequence[_Heading]) -> tuple[Declaration
         names.append(names[parent] + PATH_SEPARATOR + heading.title if parent >= 0 else heading.title)
         span = source.span(heading.start, ends[index])
         declarations.append(
-            Declaration(
-                heading.title, names[index], Kind.SECTION, heading.line, "", span, parent, heading.text_start
-            )
+            Declaration(heading.title, names[index], Kind.SECTION, heading.line, "", span, parent, heading.text_start)
         )
     return tuple(declarations)
 
@@ -236,9 +234,7 @@ class _Sections:
         size = len(self._source.content)
         chunks: list[Chunk] = []
         if self._sections:
-            outline = [
-                (len(path), section) for path, section in zip(self._paths, self._sections, strict=True)
-            ]
+            outline = [(len(path), section) for path, section in zip(self._paths, self._sections, strict=True)]
             body = file_digest("", outline, (), self._budget)
             chunks.append(Chunk(Kind.FILE, self._source.span(0, size), synthetic=True, body=body))
         before = self._own[0][0] if self._own else size
@@ -256,9 +252,7 @@ class _Sections:
             size = self._budget.limit
             if self._budget.may_fit(end - start):
                 size = self._budget.tokens(self._source.text(start, end))
-            joins = tokens + size <= min(_SMALL_SECTION_TOKENS, self._budget.room) and self._is_near(
-                index, first
-            )
+            joins = tokens + size <= min(_SMALL_SECTION_TOKENS, self._budget.room) and self._is_near(index, first)
             if index and not joins:
                 yield first, index
                 first, tokens = index, 0
@@ -278,9 +272,7 @@ class _Sections:
         titles = [self._sections[i].symbol for i in range(first, last)]
         return self._leaves(whole, declaration=self._sections[first].parent, own=False, titles=titles)
 
-    def _leaves(
-        self, whole: tuple[int, int], declaration: int, own: bool, titles: Sequence[str] = ()
-    ) -> list[Chunk]:
+    def _leaves(self, whole: tuple[int, int], declaration: int, own: bool, titles: Sequence[str] = ()) -> list[Chunk]:
         source, budget = self._source, self._budget
         symbol = self._sections[declaration].symbol if own else " / ".join(titles)
         signature = self._sections[declaration].signature if own else symbol

@@ -22,8 +22,9 @@ FORMATS = ("text", "json", "jsonl", "vimgrep")
 
 
 def place_options(command: Command) -> Command:
-    """`-C DIR` and `--debug`, which every verb takes."""
+    """`-C DIR`, `--model NAME` and `--debug`, which every verb takes."""
     for option in (
+        click.option("--model", metavar="NAME", help="Embed with this sentence-transformers model, by name or path."),
         click.option("--debug", is_flag=True, expose_value=False, help="Show a traceback when something fails."),
         click.option(
             "-C", "--directory", "directories", metavar="DIR", multiple=True, help="Run as if started in DIR."

@@ -97,6 +97,7 @@ def search(
     chosen_format: str | None,
     color: str | None,
     directories: tuple[str, ...],
+    model: str | None,
 ) -> int:
     """Search the repository (the default verb).
 
@@ -117,11 +118,11 @@ def search(
     if wanted is not None and staged:
         raise UsageError("Context lines of what is staged cannot be shown.", "Leave out -A, -B and -C.")
     query, path_words = split_words(words, words_after_dashes(ctx), place.exists)
-    if not query.strip():
+    if not words:
         raise UsageError("The query is empty.", 'Run: codesearch "what you are looking for"')
 
     wanted_kinds = options.parse_kinds(kinds)
-    settings = load_settings(place.root, top_k=top_k)
+    settings = load_settings(place.root, top_k=top_k, model=model)
     engine = options.open_engine(place, settings)
     filters = Filters(
         paths=_paths_from_root(place, (*paths, *path_words), on_disk=not (staged or at)),

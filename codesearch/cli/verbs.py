@@ -66,9 +66,11 @@ def verb(command: Callable[..., None]) -> click.Command:
     """Adds a verb to the group: its flags `--json`, `--color`, `-C` and `--debug` become a Session."""
 
     @functools.wraps(command)
-    def run(*, as_json: bool, color: str | None, directories: tuple[str, ...], **arguments: Any) -> None:
+    def run(
+        *, as_json: bool, color: str | None, directories: tuple[str, ...], model: str | None, **arguments: Any
+    ) -> None:
         place = find_place(directories)
-        settings = load_settings(place.root)
+        settings = load_settings(place.root, model=model)
         session = Session(
             place,
             options.open_engine(place, settings),

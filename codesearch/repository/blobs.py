@@ -34,9 +34,7 @@ def read_blobs(git: Git, oids: Iterable[str], max_bytes: int | None) -> Iterator
         while batch := list(itertools.islice(remaining, _BATCH)):
             for oid in batch:
                 if not OID.fullmatch(oid):
-                    raise RepositoryError(
-                        f"{oid!r} is no object id.", hint="Ask for ids of a snapshot's entries."
-                    )
+                    raise RepositoryError(f"{oid!r} is no object id.", hint="Ask for ids of a snapshot's entries.")
             found = [sizes.next_size() for _ in sizes.ask(batch)]
             wanted = [
                 oid

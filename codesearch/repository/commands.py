@@ -42,9 +42,7 @@ _ENVIRONMENT = {
     "LC_ALL": "C",
 }
 # All other GIT_* variables may come from a hook that runs us (GIT_DIR, GIT_INDEX_FILE …) or name programs.
-_KEPT_VARIABLES = frozenset(
-    {"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH"}
-)
+_KEPT_VARIABLES = frozenset({"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH"})
 
 _DIFF_COMMANDS = frozenset({"diff", "diff-files", "diff-index", "diff-tree", "log", "show"})
 _PROBE = "codesearch.probe"
@@ -91,9 +89,7 @@ class Git:
         GIT_* variables, which none of ours needs.
         """
         hidden = {
-            name: value
-            for name, value in os.environ.items()
-            if name.startswith("GIT_") and name not in _KEPT_VARIABLES
+            name: value for name, value in os.environ.items() if name.startswith("GIT_") and name not in _KEPT_VARIABLES
         }
         for name in hidden:
             del os.environ[name]
@@ -125,9 +121,7 @@ class Git:
 
     def _environment(self, filter_names: Sequence[str]) -> dict[str, str]:
         environment = {
-            name: value
-            for name, value in os.environ.items()
-            if not name.startswith("GIT_") or name in _KEPT_VARIABLES
+            name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _KEPT_VARIABLES
         }
         pairs = list(_OVERRIDES)
         for name in filter_names:
@@ -227,9 +221,7 @@ def failure(args: Sequence[str], stderr: bytes) -> RepositoryError:
 def _communicate(
     args: Sequence[str], command: list[str], environment: dict[str, str], stdin: bytes, ok: Container[int]
 ) -> bytes:
-    process = _popen(
-        command, environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+    process = _popen(command, environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     stdout, stderr = process.communicate(stdin)
     if process.returncode not in ok:
         raise failure(args, stderr)
@@ -242,10 +234,6 @@ def _popen(
     try:
         return subprocess.Popen(command, env=environment, stdin=stdin, stdout=stdout, stderr=stderr)
     except FileNotFoundError as error:
-        raise RepositoryError(
-            "git is not installed, or not on PATH.", hint="Install git 2.31 or newer."
-        ) from error
+        raise RepositoryError("git is not installed, or not on PATH.", hint="Install git 2.31 or newer.") from error
     except OSError as error:
-        raise RepositoryError(
-            f"git cannot be started: {error.strerror}.", hint="Run `git --version`."
-        ) from error
+        raise RepositoryError(f"git cannot be started: {error.strerror}.", hint="Run `git --version`.") from error

@@ -34,9 +34,7 @@ def read_inside(root: Path, path: str, max_bytes: int | None = None) -> bytes:
     """
     parts = path.encode("utf-8", "surrogateescape").split(b"/")
     if b"" in parts or b"." in parts or b".." in parts or "\0" in path:
-        raise RepositoryError(
-            f"{path} is not a path inside the repository.", hint="Name a path below the root."
-        )
+        raise RepositoryError(f"{path} is not a path inside the repository.", hint="Name a path below the root.")
     folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
     try:
         for part in parts[:-1]:

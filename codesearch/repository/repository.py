@@ -109,9 +109,7 @@ class Repository:
         if common_dir is not None:
             home = common_dir / "codesearch"
             if home.is_symlink():
-                raise RepositoryError(
-                    f"{home} is a symbolic link.", hint="Remove it, or set CODESEARCH_HOME."
-                )
+                raise RepositoryError(f"{home} is a symbolic link.", hint="Remove it, or set CODESEARCH_HOME.")
             if os.access(home if home.is_dir() else common_dir, os.W_OK | os.X_OK):
                 return home
         import platformdirs  # imported here: most repositories never need it
@@ -172,9 +170,7 @@ class Repository:
         """
         return files.read_inside(self.root, path, max_bytes)
 
-    def read_blobs(
-        self, oids: Iterable[str], max_bytes: int | None = None
-    ) -> Iterator[tuple[str, bytes | None]]:
+    def read_blobs(self, oids: Iterable[str], max_bytes: int | None = None) -> Iterator[tuple[str, bytes | None]]:
         """Blobs by id, in the order asked; None for what is no blob here or is longer than `max_bytes`.
 
         Contents are as stored, without filters. Two git processes serve all of them.
@@ -212,9 +208,7 @@ class Repository:
         """Author, time and summary of a commit. Not for the query path: it imports GitPython (0.1 s)."""
         commit = self.resolve(revision)  # also git's own check of who owns the repository
         if self._location.object_format != "sha1":
-            raise RepositoryError(
-                "Commit details need a SHA-1 repository.", hint="GitPython reads no SHA-256 ids."
-            )
+            raise RepositoryError("Commit details need a SHA-1 repository.", hint="GitPython reads no SHA-256 ids.")
         import git
 
         # The common directory: an object store is all that is asked, and GitPython knows no linked worktrees.
@@ -232,9 +226,7 @@ class Repository:
 
     def _require_git(self) -> None:
         if not self.is_git:
-            raise RepositoryError(
-                f"{self.root} is no git repository.", hint="Run `git init`, or leave revisions out."
-            )
+            raise RepositoryError(f"{self.root} is no git repository.", hint="Run `git init`, or leave revisions out.")
 
 
 def _key_of(path: Path, name: str, digits: int) -> str:

@@ -63,9 +63,7 @@ def worktree_snapshot(git: Git, location: Location, index_file: Path) -> Snapsho
     return Snapshot(status.commit, status.ref, status.is_dirty, tuple(_sorted(entries.values())), changed)
 
 
-def _worktree_entries(
-    location: Location, listed: list[IndexEntry], status: WorktreeStatus
-) -> dict[str, Entry]:
+def _worktree_entries(location: Location, listed: list[IndexEntry], status: WorktreeStatus) -> dict[str, Entry]:
     entries: dict[str, Entry] = {}
     for entry in listed:
         path, mode = entry.path, entry.mode

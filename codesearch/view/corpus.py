@@ -93,7 +93,7 @@ class Corpus:
 
     @cached_property
     def alive_files(self) -> NDArray[np.bool_]:
-        """Which files of the corpus count. Files without a unit (symlinks …) do not: an overlay has no rows for them."""
+        """Which files of the corpus count; those without a unit (symlinks …) do not, as an overlay has none."""
         return self.file_unit >= 0
 
     @cached_property
