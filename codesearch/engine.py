@@ -28,6 +28,7 @@ from codesearch.types import (
     IndexReport,
     Kind,
     LanguageInfo,
+    Progress,
     ProgressCallback,
     SearchResult,
     Shown,
@@ -110,16 +111,24 @@ class Engine:
         return f"{name}-{blake2b(self.settings.model.encode(), digest_size=4).hexdigest()}"
 
     @contextmanager
-    def _lock(self) -> Iterator[None]:
+    def _lock(self, progress: ProgressCallback | None = None) -> Iterator[None]:
         """One index run at a time; the kernel gives the lock back when the process dies."""
         from filelock import FileLock, Timeout
 
         try:
             self.home.mkdir(parents=True, exist_ok=True)
             _refuse_symlinks(self.home)
-            lock = FileLock(self.home / "lock", timeout=_LOCK_SECONDS)
-            with lock:
+            lock = FileLock(self.home / "lock")
+            try:
+                lock.acquire(timeout=0)
+            except Timeout:
+                if progress is not None:
+                    progress(Progress("waiting for another index run", 0, None))
+                lock.acquire(timeout=_LOCK_SECONDS)
+            try:
                 yield
+            finally:
+                lock.release()
         except Timeout as error:
             raise IndexBusyError(
                 "Another process has been indexing this repository for ten minutes.",
@@ -145,7 +154,7 @@ class Engine:
         from codesearch.indexing import IndexRun
 
         at = self.repository.resolve(at) if at else None
-        with self._lock():
+        with self._lock(progress):
             run = IndexRun(self._workshop, self._pointer(staged, at), progress)
             snapshot = self.repository.snapshot(staged=staged, at=at)
             report = run.run(snapshot, from_worktree=not staged and at is None and not self.repository.is_bare)
@@ -158,7 +167,7 @@ class Engine:
             return
         from codesearch.indexing import record
 
-        with self._lock():
+        with self._lock(progress):
             record(self._workshop, progress)
         self._unrecorded = False
 

@@ -13,8 +13,12 @@ and a small sorted file of known keys answers "could this be here?" without it.
 
 from __future__ import annotations
 
+import errno
+import os
+import re
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import blake2b
@@ -40,6 +44,12 @@ _BATCH_KEYS = 500  # keys in one SQL IN list; far longer lists have crashed the 
 _FULL_SCAN = 5000  # wanted keys above which reading the whole key column is quicker than IN lists
 _COMPACT_EVERY = 16  # recorded runs between compactions: each run adds a version and a few files per table
 _RETENTION = timedelta(hours=2)  # readers of older table versions may be at work that long
+
+
+# What LanceDB reports as `os error N` when its files are whole and the machine is at fault.
+_SYSTEM_ERRORS = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.EIO}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +98,11 @@ class Store:
     # --- reading ---------------------------------------------------------------------------------------------
 
     def read_units(self, keys: Sequence[bytes]) -> dict[bytes, StoredUnit]:
-        """The units among these keys that are recorded."""
+        """The units among these keys that are recorded. CorruptIndexError when the tables are damaged."""
+        with _damage_noticed():
+            return self._read_units(keys)
+
+    def _read_units(self, keys: Sequence[bytes]) -> dict[bytes, StoredUnit]:
         found = {}
         for row in self._rows("units", keys, None):
             key = bytes.fromhex(row["key"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
 from collections import deque
@@ -40,8 +41,14 @@ class Result:
 def analyse_batch(analyser: Analyser, batch: list[Pending]) -> Result:
     """Analyses one batch in this process."""
     builder = analyser.new_builder()
-    chunks, fresh = analyser.add(builder, batch)
-    return Result(builder.build(), chunks, fresh)
+    collecting = gc.isenabled()
+    gc.disable()  # hundreds of thousands of small values that live as long as the batch: a third of the time
+    try:
+        chunks, fresh = analyser.add(builder, batch)
+        return Result(builder.build(), chunks, fresh)
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def analyse_in_processes(
