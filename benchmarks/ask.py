@@ -21,12 +21,12 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from measuring import command, describe_machine, environment, run_measured, time_one_shots
+from measuring import ROOT, command, describe_machine, environment, run_measured, time_one_shots
 
 SHOWN = 10  # hits that a user sees
 SEARCHED = 200  # how far a missed declaration is followed
 ROUNDS = 5  # warm searches of each question
-AMBIGUOUS_KINDS = ("file", "remainder")
+NEVER_ANSWERS = ("file", "remainder")  # they contain anything
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def ask(questions: list[dict], checkout: Path, home: Path) -> int:
     usage = run_measured(command("-C", str(checkout), "index", "--json"), env)
     largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 / 1e6
     os.environ["CODESEARCH_HOME"] = str(home)
-    sys.path.insert(0, env["PYTHONPATH"].split(os.pathsep)[0])
+    sys.path.insert(0, str(ROOT))
     from codesearch.engine import Engine
 
     engine = Engine.open(checkout)
@@ -110,7 +110,7 @@ def _is(hit, target: Target) -> bool:
 
 
 def _contains(hit, target: Target) -> bool:
-    if hit.path != target.path or hit.kind in AMBIGUOUS_KINDS:
+    if hit.path != target.path or hit.kind in NEVER_ANSWERS:
         return False
     return any(hit.start_line <= first and last <= hit.end_line for first, last in target.lines)
 

@@ -69,7 +69,7 @@ def run_measured(arguments: Sequence[str], env: Mapping[str, str]) -> Usage:
 
 def time_one_shots(query: str, checkout: Path, env: Mapping[str, str]) -> tuple[float, list[float]]:
     """Median seconds of a whole search process, from start to exit, and every run; one more warms the cache."""
-    arguments = command("-C", str(checkout), "search", "--", query)
+    arguments = command("-C", str(checkout), "search", query)
     times = []
     for _ in range(ONE_SHOTS + 1):
         started = time.perf_counter()

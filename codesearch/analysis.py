@@ -23,7 +23,8 @@ from codesearch.view.segment import KEY_BYTES, quantise
 from codesearch.view.strings import encode
 from codesearch.view.vectors import KnownVectors
 
-ANALYSIS_VERSION = 1  # of the rules in this module that decide what a unit is
+ANALYSIS_VERSION = 2  # of what decides what a unit is, beyond the versions of its stages
+ANALYSIS_RECIPE = f"{ANALYSIS_VERSION}.{CHUNKER_VERSION}.{TERMS_VERSION}"
 _SNIFFED_BYTES = 8000  # where git looks for a NUL to call a file binary
 _LFS_PREFIX = b"version https://git-lfs.github.com/spec/"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -85,7 +86,7 @@ class Analyser:
         self._embedder = embedder
         self._known = known or KnownVectors(())
         self._budget = TokenBudget(embedder.token_budget, embedder.count_tokens)
-        self._recipe = f"{ANALYSIS_VERSION}.{CHUNKER_VERSION}.{TERMS_VERSION}\0{embedder.model_id}"
+        self._recipe = f"{ANALYSIS_RECIPE}\0{embedder.model_id}"
 
     def identify(self, path: str, blob: str, content: bytes) -> Unit:
         """Which unit a file shows: its language, whether it is skipped, and the unit's key."""

@@ -18,6 +18,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from codesearch import __version__
 from codesearch.errors import CorruptIndexError, IndexBusyError, LocationError, RepositoryError, UsageError
 from codesearch.repository import Changes, Repository
 from codesearch.settings import Settings, load_settings
@@ -153,7 +154,7 @@ class Engine:
     def _publish(self, *, staged: bool, at: str | None, progress: ProgressCallback | None) -> IndexReport:
         from codesearch.indexing import IndexRun
 
-        at = self.repository.resolve(at) if at else None
+        at = self.repository.resolve(at) if at is not None else None
         with self._lock(progress):
             run = IndexRun(self._workshop, self._pointer(staged, at), progress)
             snapshot = self.repository.snapshot(staged=staged, at=at)
@@ -186,7 +187,10 @@ class Engine:
                 self._views.prepare()
                 self._views.collect(grace_seconds=0)
                 if self._workshop.store.exists():
-                    self._workshop.store.compact()
+                    try:
+                        self._workshop.store.compact()
+                    except CorruptIndexError:
+                        self._workshop.store.delete()
         self._cached = None
         return max(before - _folder_bytes(self.home), 0)
 
@@ -246,8 +250,9 @@ class Engine:
         self, staged: bool, at: str | None, update: bool, progress: ProgressCallback | None
     ) -> tuple[Corpus, SnapshotInfo, str | None]:
         """What a query is answered from, and the state of the repository that this is."""
-        if staged or at or self.repository.is_bare:
-            return self._fixed_corpus(staged, at or ("HEAD" if self.repository.is_bare else None), progress)
+        if staged or at is not None or self.repository.is_bare:
+            bare = "HEAD" if self.repository.is_bare else None
+            return self._fixed_corpus(staged, bare if at is None else at, progress)
         pointer = self._pointer()
         wait = None
         pointed = self._views.read_pointer(pointer)
@@ -294,7 +299,7 @@ class Engine:
     def _fixed_corpus(
         self, staged: bool, at: str | None, progress: ProgressCallback | None
     ) -> tuple[Corpus, SnapshotInfo, str | None]:
-        commit = self.repository.resolve(at) if at else None
+        commit = self.repository.resolve(at) if at is not None else None
         pointer = self._pointer(staged, commit)
         view = None if staged else self._view(pointer)
         if view is None:
@@ -332,6 +337,8 @@ class Engine:
             return self._cached[1]
         view = self._views.open(pointer)
         if view is None or view.meta.get("model") != self._embedder.model_id:
+            return None
+        if view.meta.get("version") != __version__:  # another release may parse, cut or count otherwise
             return None
         if view.meta.get("exclude") != list(self.settings.exclude):
             return None

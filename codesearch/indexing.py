@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from codesearch.analysis import Analyser, Pending
+from codesearch import __version__
+from codesearch.analysis import ANALYSIS_RECIPE, Analyser, Pending
 from codesearch.errors import CorruptIndexError, RepositoryError
 from codesearch.journal import Journal
 from codesearch.languages import Languages
@@ -229,7 +230,7 @@ class IndexRun:
     def _recipe(self) -> str:
         """Changes when the same blob would be analysed differently."""
         versions = sorted(f"{language.name}={language.version}" for language in self._shop.languages)
-        return f"{self._shop.embedder.model_id}\n" + "\n".join(versions)
+        return "\n".join([ANALYSIS_RECIPE, self._shop.embedder.model_id, *versions])
 
     def _contents(
         self, entries: Sequence[Entry], from_worktree: bool
@@ -301,7 +302,12 @@ class IndexRun:
         for batch in _into_batches(unseen):
             keys = [item.unit.key for item in batch]
             if store.may_know("units", keys):
-                segment = self._restore(store.read_units(keys).values())
+                try:
+                    segment = self._restore(store.read_units(keys).values())
+                except CorruptIndexError:
+                    store.delete()  # git still has everything; it is analysed again and recorded anew
+                    self._stored = None
+                    segment = self._restore(())
                 done = {row["key"].tobytes() for row in segment.units}
                 parts.append(segment)
                 batch = [item for item in batch if item.unit.key not in done]
@@ -335,6 +341,7 @@ class IndexRun:
             "ref": snapshot.ref,
             "dirty": snapshot.dirty,
             "changed": [*snapshot.changed, *self._vanished],
+            "version": __version__,
             "model": self._shop.embedder.model_id,
             "recipe": self._recipe(),
             "settings": self._settings_key(),
@@ -446,14 +453,19 @@ def record(workshop: Workshop, progress: ProgressCallback | None = None) -> None
         return
     if progress:
         progress(Progress("recording", 0, None))
-    names = []
+    names: list[str] = []
 
     def parts() -> Iterator[Any]:
+        names.clear()
         for name, part in workshop.journal.parts():
             names.append(name)
             yield part
 
-    workshop.store.record(parts())
+    try:
+        workshop.store.record(parts())
+    except CorruptIndexError:
+        workshop.store.delete()  # begun anew with what waits; the rest is in git and in the view
+        workshop.store.record(parts())
     for name in names:
         workshop.journal.remove(name)
 

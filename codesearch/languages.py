@@ -19,7 +19,7 @@ from typing import Any
 from codesearch.errors import GrammarError
 from codesearch.types import Kind
 
-PARSING_VERSION = 1  # raise it when parsing.py gives other declarations for the same source and grammar file
+PARSING_VERSION = 2  # raise it when parsing.py gives other declarations for the same source and grammar file
 
 _PACK = "tree_sitter_language_pack"
 _CHUNKERS = ("declarations", "sections")
@@ -35,7 +35,9 @@ _KEYS = _TEXT_KEYS | _LIST_KEYS | _TABLE_KEYS | {"indented"}
 # What identifies a language is its own; everything else may come from the language that it extends.
 _NOT_INHERITED = frozenset({"name", "extends", "extensions", "filenames", "interpreters"})
 
-RESERVED_CAPTURES = frozenset({"name", "body", "scope", "doc", "comment", "attribute", "local", "wrapper", "wrapped"})
+RESERVED_CAPTURES = frozenset(
+    {"name", "body", "scope", "doc", "comment", "attribute", "local", "wrapper", "wrapped", "embedded"}
+)
 _CAPTURE = re.compile(r"@([\w.-]+)")
 _STRING_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|;[^\n]*')
 _GRAMMAR_NAME = re.compile(r"[a-z][a-z0-9_]*")  # a plain word, so that it cannot be a path or a module

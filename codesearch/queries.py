@@ -69,9 +69,9 @@ class AskedName:
 class Query:
     """A query as it was understood.
 
-    `terms` are sub-words and whole identifiers to look up; `compounds` are adjacent words written as one
-    identifier, which help where they exist and are not missed where they do not. `names` are the symbols that
-    may be asked for, most complete first.
+    `terms` are sub-words and whole identifiers to look up; `compounds` are adjacent words (or one in lower case)
+    as one identifier, which help where they exist and are not missed where they do not. `names` are the symbols
+    that may be asked for, most complete first.
     """
 
     text: str
@@ -96,11 +96,11 @@ def understand(text: str) -> Query:
             terms.setdefault(term, 1.0)
     plain = [term for word in meant for term in split_identifier(word)]
     compounds: dict[str, float] = {}
-    for size in (2, 3):
+    for size in (1, 2, 3):
         for start in range(len(plain) - size + 1):
             whole = WHOLE + "".join(plain[start : start + size])
             if whole not in terms:
-                compounds.setdefault(whole, 0.5)  # measured against half and full weight of a word
+                compounds.setdefault(whole, 0.5)  # half a word's weight: its parts have counted already
     form = _form(text, said)
     return Query(
         text=text,

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from codesearch.queries import AskedName, Form, Query, QueryTerm
 from codesearch.terms import WHOLE, is_whole
 from codesearch.view.corpus import Corpus
-from codesearch.view.segment import FIELDS, name_hash, term_hash
+from codesearch.view.segment import FIELDS, name_hash
 
 # BM25F: how much an occurrence counts in each of FIELDS (symbol, parents, signature, doc, body) …
-FIELD_WEIGHTS = np.array([4.0, 1.0, 1.0, 1.5, 1.0])
+FIELD_WEIGHTS = np.array([4.0, 1.5, 1.0, 1.5, 1.0])
 # … and how strongly a field's length is held against it (0: not at all).
-FIELD_LENGTH = np.array([0.5, 0.3, 0.5, 0.6, 0.7])
+FIELD_LENGTH = np.array([0.5, 0.3, 0.5, 0.6, 0.5])
 K1 = 1.2  # of BM25: how soon repeating a term stops helping; the textbook value
 PATH_WEIGHT = 0.5  # of words in the path, beside words in the text
 PATH_LENGTH = 0.5
@@ -29,6 +29,8 @@ DENSE_PATH_WEIGHT = 0.3  # of the path's vector, beside the text's
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 _SHORTEST_TYPO = 5  # below that, one wrong letter makes another word
 NEAR_WEIGHT = 0.7  # of a near word, against the word itself
+FORM_WEIGHT = 0.5  # of another form of a word
+_SHORTEST_STEM = 4  # "string" is no form of "str"
 _ENDINGS = ("s", "es", "ed", "d", "ing", "er", "r", "or", "ion", "ions", "al", "ly")
 
 
@@ -47,7 +49,10 @@ class Lexical:
 
 
 def search_words(corpus: Corpus, query: Query) -> Lexical:
-    """BM25 over weighted fields (Robertson, Zaragoza, Taylor 2004), and over path words; 1 at most."""
+    """BM25 over weighted fields (Robertson, Zaragoza, Taylor 2004), and over path words; 1 at most.
+
+    The forms of a word (plural, participle) count as one term, the form that was asked for more than the others.
+    """
     count = max(len(corpus), 1)
     norms = _field_norms(corpus)
     chunk_scores = np.zeros(len(corpus.chunks))
@@ -57,8 +62,7 @@ def search_words(corpus: Corpus, query: Query) -> Lexical:
     terms = _with_near_words(corpus, query.terms)
     optional = [term for term in query.compounds if corpus.has_term(term.term)]
     for index, wanted in enumerate([*terms, *optional]):
-        chunks, fields, counts = corpus.find_term(wanted.term)
-        files = corpus.find_path_term(wanted.term)
+        chunks, fields, counts, files = _postings_of_forms(corpus, wanted.term)
         shown = 0
         if len(chunks):
             starts = np.flatnonzero(np.diff(chunks, prepend=-1))
@@ -78,6 +82,24 @@ def search_words(corpus: Corpus, query: Query) -> Lexical:
         rarities.append(rarity * wanted.weight if shown or len(files) else 0.0)
     scores = chunk_scores[corpus.chunk_of] + PATH_WEIGHT * file_scores[corpus.file_of]
     return Lexical(scores / max(possible, 1e-9), (*terms, *optional), np.array(rarities))
+
+
+def _postings_of_forms(
+    corpus: Corpus, term: str
+) -> tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.float64], NDArray[np.int64]]:
+    """Chunks, fields and weighted counts of a term and its other forms, sorted by chunk; and files by path."""
+    found: list[tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.float64]]] = []
+    files: list[NDArray[np.int64]] = []
+    forms = [] if is_whole(term) else corpus.known_terms(_close_forms(term))
+    for form, weight in [(term, 1.0), *((form, FORM_WEIGHT) for form in forms)]:
+        chunks, fields, counts = corpus.find_term(form)
+        found.append((chunks, fields, counts * np.float64(weight)))
+        files.append(corpus.find_path_term(form))
+    if not forms:
+        return *found[0], files[0]
+    chunks, fields, weighted = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    order = np.lexsort((weighted, fields, chunks))  # by count as well: sums must not depend on the order of forms
+    return chunks[order], fields[order], weighted[order], np.unique(np.concatenate(files))
 
 
 def _field_norms(
@@ -165,6 +187,32 @@ def _with_near_words(corpus: Corpus, terms: Sequence[QueryTerm]) -> list[QueryTe
     return result
 
 
+def _close_forms(word: str) -> list[str]:
+    """Plural, past and -ing forms of an English word, and what it would be such a form of."""
+    stems = {word}
+    for ending in ("ing", "ed", "es", "s"):
+        stem = word.removesuffix(ending)
+        if stem != word and len(stem) >= _SHORTEST_STEM and not (ending == "s" and stem.endswith("s")):
+            stems.add(stem)
+            if ending in {"ing", "ed"}:
+                stems.add(stem + "e")
+                if stem[-1] == stem[-2]:
+                    stems.add(stem[:-1])
+            if ending in {"es", "ed"} and stem.endswith("i"):
+                stems.add(stem[:-1] + "y")
+    forms = set(stems)
+    for stem in stems:
+        if len(stem) < _SHORTEST_STEM:
+            continue
+        forms.update((stem + "s", stem + "es", stem + "ed", stem + "ing"))
+        if stem.endswith("e"):
+            forms.update((stem + "d", stem[:-1] + "ing"))
+        if stem.endswith("y"):
+            forms.update((stem[:-1] + "ies", stem[:-1] + "ied"))
+    forms.discard(word)
+    return sorted(forms)
+
+
 def _inflections(word: str) -> Iterator[str]:
     """Other forms of an English word that may occur: plural, participle, agent, doubled and dropped letters."""
     stems = {word}
@@ -198,13 +246,7 @@ def _known_typos(corpus: Corpus, word: str) -> list[str]:
     if is_whole(word):  # a whole identifier stays one
         edits = {edit for edit in edits if is_whole(edit)}
     candidates = sorted(edits)
-    hashes = np.array([term_hash(edit) for edit in candidates], np.uint64)
-    present = np.zeros(len(candidates), bool)
-    for segment in corpus.segments:
-        if len(segment.term_hashes):
-            at = np.minimum(np.searchsorted(segment.term_hashes, hashes), len(segment.term_hashes) - 1)
-            present |= segment.term_hashes[at] == hashes
-    return [candidates[index] for index in np.flatnonzero(present).tolist() if corpus.has_term(candidates[index])]
+    return [edit for edit in corpus.known_terms(candidates) if corpus.has_term(edit)]
 
 
 assert len(FIELD_WEIGHTS) == len(FIELD_LENGTH) == len(FIELDS)

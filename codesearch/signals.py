@@ -32,8 +32,9 @@ FILE_WEIGHT = 0.3  # of the mean of a file's best three documents
 _FILE_BEST = 3
 CONTAINER_COST = 0.2
 EXACT_NAME = 0.5  # the asked symbol's own definition outranks any mention of it
+CROWD = 3  # hits of a file after which a further one is held back no more: a large file can hold the answer as well
 # The factor on each further hit of a file: a command asks for one declaration wherever it is, the others for a place.
-CROWDING = {Form.COMMAND: 1.0, Form.QUESTION: 0.6, Form.PHRASE: 0.75, Form.IDENTIFIER: 0.8}
+CROWDING = {Form.COMMAND: 1.0, Form.QUESTION: 0.75, Form.PHRASE: 0.85, Form.IDENTIFIER: 0.8}
 
 
 def file_evidence(scores: NDArray[np.float64], files: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -87,5 +88,5 @@ def crowding(
     before: NDArray[np.int64] = np.cumsum(counted[order]) - counted[order]  # counted ones ahead, over all files
     ahead = np.empty(len(scores), np.int64)
     ahead[order] = before - np.repeat(before[starts], np.diff(np.append(starts, len(order))))
-    held: NDArray[np.float64] = np.maximum(scores, 0.0) * (CROWDING[form] ** ahead - 1)
+    held: NDArray[np.float64] = np.maximum(scores, 0.0) * (CROWDING[form] ** np.minimum(ahead, CROWD) - 1)
     return held

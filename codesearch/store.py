@@ -120,7 +120,11 @@ class Store:
         return found
 
     def read_chunks(self, keys: Sequence[bytes]) -> dict[bytes, Chunk]:
-        """The texts of chunks, as chunks without a place (empty span, no declaration)."""
+        """The texts of chunks, as chunks without a place (empty span, no declaration). Raises as `read_units`."""
+        with _damage_noticed():
+            return self._read_chunks(keys)
+
+    def _read_chunks(self, keys: Sequence[bytes]) -> dict[bytes, Chunk]:
         nowhere = Span(0, 0, 0, 0)
         return {
             bytes.fromhex(row["key"]): Chunk(Kind(row["kind"]), nowhere, **{field: row[field] for field in TEXT_FIELDS})
@@ -128,7 +132,14 @@ class Store:
         }
 
     def read_vectors(self, model_id: str) -> tuple[NDArray[np.uint8], NDArray[np.int8], NDArray[np.float32]] | None:
-        """All vectors of a model: keys (n, KEY_BYTES), codes, scales; None when the model is not known."""
+        """All vectors of a model: keys (n, KEY_BYTES), codes, scales; None when the model is not known.
+
+        Raises as `read_units`.
+        """
+        with _damage_noticed():
+            return self._read_vectors(model_id)
+
+    def _read_vectors(self, model_id: str) -> tuple[NDArray[np.uint8], NDArray[np.int8], NDArray[np.float32]] | None:
         table = self._table(_vector_table(model_id))
         if table is None:
             return None
@@ -152,6 +163,7 @@ class Store:
     def delete(self) -> None:
         """Removes every table."""
         shutil.rmtree(self.folder, ignore_errors=True)
+        self._known = None
 
     # --- writing ---------------------------------------------------------------------------------------------
 
@@ -159,8 +171,12 @@ class Store:
         """Adds what is not there yet. Call it under the index lock; a failure half-way is made good by a repeat.
 
         Chunks and vectors are written before the units that point at them, so that a unit that is found is
-        always complete.
+        always complete. CorruptIndexError when the tables are damaged.
         """
+        with _damage_noticed():
+            self._record(parts)
+
+    def _record(self, parts: Iterable[JournalPart]) -> None:
         recorded_units: list[bytes] = []
         recorded_chunks: list[bytes] = []
         for batch in _batches(parts):
@@ -248,10 +264,11 @@ class Store:
         return halves
 
     def compact(self) -> None:
-        """Merges small files and drops versions that no reader can still be using."""
-        database = self._connect()
-        for name in self._table_names(database):
-            database.open_table(name).optimize(cleanup_older_than=_RETENTION)
+        """Merges small files and drops versions that no reader can still be using. Raises as `record`."""
+        with _damage_noticed():
+            database = self._connect()
+            for name in self._table_names(database):
+                database.open_table(name).optimize(cleanup_older_than=_RETENTION)
 
     # --- LanceDB ---------------------------------------------------------------------------------------------
 
@@ -307,9 +324,26 @@ class StoredVectors:
         if self._loaded is None:
             if not self._store.may_know("chunks", [key]):
                 return None
-            vectors = self._store.read_vectors(self._model_id)
+            try:
+                vectors = self._store.read_vectors(self._model_id)
+            except CorruptIndexError:
+                vectors = None  # they are computed again
             self._loaded = KnownVectors([vectors] if vectors else [])
         return self._loaded.find(key)
+
+
+@contextmanager
+def _damage_noticed() -> Iterator[None]:
+    """LanceDB has no exception of its own for tables that it cannot read: they are ours to recognise."""
+    try:
+        yield
+    except (RuntimeError, ValueError, OSError) as error:
+        number = error.errno if isinstance(error, OSError) else None
+        if number is None and (found := re.search(r"os error (\d+)", str(error))):
+            number = int(found[1])
+        if number in _SYSTEM_ERRORS:
+            raise OSError(number, os.strerror(number)) from error
+        raise CorruptIndexError("The durable record is damaged.", "Run: codesearch index") from error
 
 
 def _UNIT_SCHEMA() -> pa.Schema:  # noqa: N802 - a constant that must not import pyarrow at start

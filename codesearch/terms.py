@@ -25,6 +25,7 @@ _WORD = re.compile(r"[^\W_]\w*|_+[^\W_]\w*")
 _SUBWORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 # Longer runs are data (base64, hashes, minified code), not names; they would fill the vocabulary.
 _LONGEST_IDENTIFIER = 80
+_LONGEST_SUMMARY = 400  # characters: three or four lines
 
 # For counting: what every byte looks like. Bytes of other scripts count as small letters.
 _SHAPES = bytes(
@@ -102,9 +103,14 @@ def count_chunk_terms(chunk: Chunk) -> ChunkTerms:
         symbol=count_terms(chunk.symbol),
         parents=count_terms(chunk.parents),
         signature=count_terms(chunk.signature),
-        doc=count_terms(chunk.doc),
+        doc=count_terms(summary(chunk.doc)),
         body=count_terms(chunk.body),
     )
+
+
+def summary(doc: str) -> str:
+    """The first paragraph of a doc comment, a few lines at most: what the rest explains in detail."""
+    return doc.lstrip().partition("\n\n")[0][:_LONGEST_SUMMARY]
 
 
 def is_whole(term: str) -> bool:

@@ -147,7 +147,7 @@ def test_index_killed_before_each_step_on_disk_loses_nothing(tmp_path: Path, kil
 
 def test_first_index_killed_before_each_step_is_done_again(tmp_path: Path, killed_before) -> None:
     root = init(tmp_path / "repository", {"bills.py": invoices(1)})
-    for step in (1, 3, 5, 7, 9, 11, 13, 15, 17):
+    for step in (1, 6, 11, 16):
         Engine.open(root, Settings()).clean()
         assert killed_before(step)
         assert_right_answers(root, 1)
@@ -157,7 +157,7 @@ def test_first_index_killed_before_each_step_is_done_again(tmp_path: Path, kille
 
 def test_index_killed_again_and_again_completes_in_the_end(tmp_path: Path, killed_before) -> None:
     root = init(tmp_path / "repository", {"bills.py": invoices(1)})
-    for step in (4, 7, 10, 12, 14):
+    for step in (4, 8, 12):
         write(root, {"bills.py": invoices(step)})
         assert killed_before(step)
     assert_right_answers(root, step)
@@ -169,7 +169,7 @@ def test_index_killed_again_and_again_completes_in_the_end(tmp_path: Path, kille
 def test_command_killed_at_random_moments_loses_nothing(tmp_path: Path) -> None:
     root = init(tmp_path / "repository", {"bills.py": invoices(0)})
     chance = random.Random(20)
-    for rate in range(1, 5):
+    for rate in range(1, 4):
         write(root, {"bills.py": invoices(rate)})
         process = subprocess.Popen(
             [sys.executable, "-m", "codesearch", "index"],

@@ -22,11 +22,11 @@ from codesearch.repository.blobs import blob_id
 from codesearch.settings import Settings
 from codesearch.types import SearchResult, SkipReason
 from codesearch.view.arrays import ArrayFile, write_arrays
+from codesearch.view.merging import merge_segments
 from codesearch.view.packing import pack_unit, unpack_unit
 from codesearch.view.published import ViewFolder
-from codesearch.view.merging import merge_segments
 from codesearch.view.segment import Segment
-from codesearch.view.strings import Strings, pack_strings
+from codesearch.view.strings import pack_strings
 from codesearch.view.table import NO_UNIT, FileRow, FileTable, build_table
 
 FILES = {
@@ -339,7 +339,7 @@ def test_flipped_bits_never_give_a_wrong_citation_and_index_mends_them(waters: P
     [path] = files_of_the_index(waters, pattern)
     whole = path.read_bytes()
     chance = random.Random(11)
-    for _ in range(60):
+    for _ in range(12):
         path = files_of_the_index(waters, pattern)[-1]
         whole = path.read_bytes()
         damaged = bytearray(whole)

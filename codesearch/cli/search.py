@@ -118,7 +118,7 @@ def search(
     if wanted is not None and staged:
         raise UsageError("Context lines of what is staged cannot be shown.", "Leave out -A, -B and -C.")
     query, path_words = split_words(words, words_after_dashes(ctx), place.exists)
-    if not words:
+    if not query and not words:
         raise UsageError("The query is empty.", 'Run: codesearch "what you are looking for"')
 
     wanted_kinds = options.parse_kinds(kinds)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from codesearch.languages import Language
 from codesearch.parsing.borders import SPLITTABLE, find_borders
+from codesearch.parsing.embedded import read_embedded
 from codesearch.parsing.facts import Found, collect, compiled, is_rubble
 from codesearch.parsing.source import LONGEST_QUALIFIED_NAME, Source
 from codesearch.parsing.spans import extend, merge, nest
@@ -28,18 +29,19 @@ def parse(content: bytes, language: Language) -> ParsedFile:
     syntax = language.syntax
     if syntax is None or not content:
         return ParsedFile(language=language.name, declarations=())
-    parser, query, borders = compiled(language)
+    grammar, parser, query, borders = compiled(language)
     tree = parser.parse(content)
     if is_rubble(tree.root_node):
         return ParsedFile(language=language.name, declarations=(), has_errors=True)
     facts = collect(content, tree.root_node, query, syntax)
+    roots = [tree.root_node, *read_embedded(content, facts, grammar, query, syntax)]
     source = Source(content, facts.pieces, syntax)
     found = nest(facts, syntax)
     extend(found, facts, source)
     found = merge(found, content, syntax.merge)
     for index, each in enumerate(found):
         each.index = index
-    borders_of = find_borders(found, source, borders, tree.root_node) if borders else {}
+    borders_of = find_borders(found, source, borders, roots) if borders else {}
     declarations: list[Declaration] = []
     for each in found:
         declarations.append(_declaration(each, declarations, source, language, borders_of.get(each.index, ())))

@@ -17,10 +17,15 @@ DEEPEST = 30  # declarations around one another; beyond, only attacks: each leve
 
 
 def find_borders(
-    found: list[Found], source: Source, query: Query, root: Node
+    found: list[Found], source: Source, query: Query, roots: list[Node]
 ) -> dict[int, tuple[tuple[int, int], ...]]:
-    """For each long declaration, by index: where its statements start and how deeply they are nested."""
+    """For each long declaration, by index: where its statements start and how deeply they are nested.
+
+    `roots` are those of the file's tree and of the trees of embedded source.
+    """
     from tree_sitter import QueryCursor
+
+    trees = [(root.start_byte, root.end_byte, root) for root in roots]
 
     levels: list[int] = []
     for each in found:
@@ -33,9 +38,13 @@ def find_borders(
     for each in longs:
         if each.first >= outer_end:
             outer_end = each.last
-            cursor = QueryCursor(query)
-            cursor.set_byte_range(each.start, each.last)
-            statements = _nested_statements(cursor.captures(root).get("border", []), source)
+            nodes: list[Node] = []
+            for start, end, root in trees:
+                if start < each.last and end > each.start:
+                    cursor = QueryCursor(query)
+                    cursor.set_byte_range(each.start, each.last)
+                    nodes += cursor.captures(root).get("border", [])
+            statements = _nested_statements(nodes, source)
             starts = [start for start, _, _ in statements]
         body = each.body if each.body >= 0 else each.name_end
         inside = statements[bisect_left(starts, body) : bisect_left(starts, each.last)]

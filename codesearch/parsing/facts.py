@@ -15,6 +15,7 @@ from codesearch.parsing.source import LONGEST_SYMBOL, Piece, back, clean_string,
 from codesearch.types import Kind
 
 if TYPE_CHECKING:
+    from tree_sitter import Language as Grammar
     from tree_sitter import Node, Parser, Query
 
 LONGEST_RUN_OF_TOKENS = 5000  # costs 0.03 s; 100,000 cost 14 s
@@ -57,12 +58,13 @@ class Facts:
     pieces: list[Piece] = field(default_factory=list)
     locals: list[tuple[int, int]] = field(default_factory=list)
     wrappers: dict[int, tuple[int, int, int]] = field(default_factory=dict)  # child id → its id, start, end
+    embedded: list[Node] = field(default_factory=list)  # tokens that may be source of the same language
     doc: str = ""
 
 
 @lru_cache(maxsize=64)
-def compiled(language: Language) -> tuple[Parser, Query, Query | None]:
-    """The parser and the queries of a language: one of declarations and what surrounds them, one of borders."""
+def compiled(language: Language) -> tuple[Grammar, Parser, Query, Query | None]:
+    """A language's grammar, parser and queries: one of declarations and what surrounds them, one of borders."""
     # Imported here: only indexing parses, and `--help` or a search should not load the grammars.
     from tree_sitter import Parser, Query, QueryError
     from tree_sitter_language_pack import SupportedLanguage, get_language
@@ -88,7 +90,7 @@ def compiled(language: Language) -> tuple[Parser, Query, Query | None]:
             f"{syntax.source}: key '{key}': {error}.",
             hint="Correct the pattern, or the node type in comments, attributes, local_scopes or wrappers.",
         ) from error
-    return Parser(grammar), query, borders
+    return grammar, Parser(grammar), query, borders
 
 
 def is_rubble(root: Node) -> bool:
@@ -167,10 +169,13 @@ def _collect_surroundings(facts: Facts, captures: dict[str, list[Node]], content
         node = nodes[0]
         if name in ("comment", "attribute"):
             # Some grammars end a line comment after its line end.
-            facts.pieces.append(Piece(node.start_byte, back(content, node.end_byte), name == "comment"))
+            # An attribute among bare tokens is several nodes.
+            facts.pieces.append(Piece(node.start_byte, back(content, nodes[-1].end_byte), name == "comment"))
         elif name == "local":
             facts.locals.append((node.start_byte, node.end_byte))
         elif name == "wrapper":
             facts.wrappers[captures["wrapped"][0].id] = (node.id, node.start_byte, node.end_byte)
+        elif name == "embedded":
+            facts.embedded.append(node)
         elif name == "doc" and not facts.doc:
             facts.doc = clean_string(content, node)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from codesearch.view.segment import CHUNK, FIELDS, Segment
+from codesearch.view.segment import CHUNK, FIELDS, Segment, term_hash
 from codesearch.view.table import NO_UNIT, FileTable
 
 
@@ -123,6 +123,16 @@ class Corpus:
         """Whether a living document or path has a term."""
         chunks, _, _ = self.find_term(term)
         return bool(self.times_shown[chunks].any()) or len(self.find_path_term(term)) > 0
+
+    def known_terms(self, candidates: Sequence[str]) -> list[str]:
+        """Those of many candidates that some segment or path table lists, in their order; all looked up at once."""
+        hashes = np.array([term_hash(candidate) for candidate in candidates], np.uint64)
+        present = np.zeros(len(candidates), bool)
+        for listed in [*(s.term_hashes for s in self.segments), *(s.table.term_hashes for s in self.sources)]:
+            if len(listed):
+                at = np.minimum(np.searchsorted(listed, hashes), len(listed) - 1)
+                present |= listed[at] == hashes
+        return [candidates[index] for index in np.flatnonzero(present).tolist()]
 
     def find_path_term(self, term: str) -> NDArray[np.int64]:
         """Living files whose path has a term."""
