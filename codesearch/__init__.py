@@ -1,6 +1,6 @@
 """Git-aware semantic code search that answers with whole declarations, exactly cited, offline."""
 
-__version__ = "0.1.0"
+from codesearch.version import __version__ as __version__
 
 
 def __getattr__(name: str) -> object:

@@ -18,7 +18,6 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codesearch import __version__
 from codesearch.errors import CorruptIndexError, IndexBusyError, LocationError, RepositoryError, UsageError
 from codesearch.repository import Changes, Repository
 from codesearch.settings import Settings, load_settings
@@ -37,6 +36,7 @@ from codesearch.types import (
     SnapshotInfo,
     Status,
 )
+from codesearch.version import __version__
 
 if TYPE_CHECKING:
     from codesearch.analysis import Analyser

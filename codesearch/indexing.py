@@ -12,7 +12,7 @@ import os
 import time
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from itertools import chain
@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from codesearch import __version__
 from codesearch.analysis import ANALYSIS_RECIPE, Analyser, Pending
 from codesearch.errors import CorruptIndexError, RepositoryError
 from codesearch.journal import Journal
@@ -31,6 +30,7 @@ from codesearch.settings import Settings
 from codesearch.store import Store, StoredUnit, StoredVectors
 from codesearch.terms import count_chunk_terms
 from codesearch.types import (
+    Chunk,
     DeclarationCounts,
     Embedder,
     Entry,
@@ -42,6 +42,7 @@ from codesearch.types import (
     SkipReason,
     Snapshot,
 )
+from codesearch.version import __version__
 from codesearch.view.building import SegmentBuilder
 from codesearch.view.merging import merge_segments
 from codesearch.view.packing import unpack_unit
@@ -255,18 +256,18 @@ class IndexRun:
     def _make(self, unseen: Iterator[Pending], total: int) -> None:
         """Turns unseen units into segments on disk, at most a few tens of megabytes of them in memory."""
         parts: list[Segment] = []
-        chunks = 0
         for number, batch in enumerate(self._results(self._unrestored(unseen, parts))):
             self._parsed.update(row["key"].tobytes() for row in batch.segment.units)
             self._embedded.update(_embedded_keys(batch.segment, batch.fresh))
             self._shop.journal.add(self._run, number, batch.segment, batch.chunks)
-            parts.append(batch.segment)
-            chunks += len(batch.chunks)
-            if chunks > _SEGMENT_CHUNKS:
-                self._save(parts)
-                chunks = 0
+            self._keep(parts, batch.segment)
         self._progress(Progress("indexing", total, total))
         self._save(parts)
+
+    def _keep(self, parts: list[Segment], segment: Segment) -> None:
+        parts.append(segment)
+        if sum(len(part.chunks) for part in parts) > _SEGMENT_CHUNKS:
+            self._save(parts)
 
     def _save(self, parts: list[Segment]) -> None:
         if parts:
@@ -309,18 +310,27 @@ class IndexRun:
                     self._stored = None
                     segment = self._restore(())
                 done = {row["key"].tobytes() for row in segment.units}
-                parts.append(segment)
+                self._keep(parts, segment)
                 batch = [item for item in batch if item.unit.key not in done]
             if batch:
                 yield batch
 
     def _restore(self, units: Iterable[StoredUnit]) -> Segment:
         """Stored units as a segment: their terms are counted again, nothing is parsed or embedded."""
+        shop = self._shop
         if self._stored is None:
-            self._stored = StoredVectors(self._shop.store, self._shop.embedder.model_id)
-        builder = SegmentBuilder(self._shop.embedder.model_id, self._shop.embedder.dimensions)
+            self._stored = StoredVectors(shop.store, shop.embedder.model_id)
+        unpacked = []
         for unit in units:
-            _restore_unit(builder, unit, self._shop.store, self._stored, self._shop.embedder.dimensions)
+            try:
+                unpacked.append((unit, *unpack_unit(unit.packed)))
+            except CorruptIndexError:
+                continue  # parsed again
+        keys = {row["key"].tobytes() for *_, chunks in unpacked for row in chunks}
+        texts = shop.store.read_chunks(list(keys))
+        builder = SegmentBuilder(shop.embedder.model_id, shop.embedder.dimensions)
+        for unit, declarations, names, chunks in unpacked:
+            _restore_unit(builder, unit, (declarations, names, chunks), texts, self._stored)
         return builder.build()
 
     # --- publishing ------------------------------------------------------------------------------------------
@@ -471,28 +481,35 @@ def record(workshop: Workshop, progress: ProgressCallback | None = None) -> None
 
 
 def _restore_unit(
-    builder: SegmentBuilder, unit: StoredUnit, store: Store, known: StoredVectors, dimensions: int
+    builder: SegmentBuilder,
+    unit: StoredUnit,
+    unpacked: tuple[NDArray[Any], list[str], NDArray[Any]],
+    texts: Mapping[bytes, Chunk],
+    known: StoredVectors,
 ) -> None:
     """Adds a stored unit to a builder, unless a text or a vector of it is missing: then it is parsed again."""
-    try:
-        declarations, names, chunks = unpack_unit(unit.packed)
-    except CorruptIndexError:
-        return
+    declarations, names, chunks = unpacked
     keys = [row["key"].tobytes() for row in chunks]
-    texts = store.read_chunks(keys)
     vectors = [known.find(key) for key in keys]
     if any(key not in texts for key in keys) or any(vector is None for vector in vectors):
         return
-    codes = np.zeros((len(keys), dimensions), np.int8)
-    scales = np.zeros(len(keys), np.float32)
-    for index, vector in enumerate(vectors):
-        if vector is not None:
-            codes[index], scales[index] = vector
+    found = [vector for vector in vectors if vector is not None]
     builder.add(
-        key=unit.key, blob=unit.blob, language=unit.language, content_size=unit.size, lines=unit.lines,
-        errors=unit.errors, skip=unit.skip, declarations=declarations, names=names, chunks=chunks,
-        terms=[count_chunk_terms(texts[key]) for key in keys], vectors=(codes, scales),
-    )  # fmt: skip
+        key=unit.key,
+        blob=unit.blob,
+        language=unit.language,
+        content_size=unit.size,
+        lines=unit.lines,
+        errors=unit.errors,
+        skip=unit.skip,
+        declarations=declarations if len(keys) else None,
+        names=names,
+        chunks=chunks,
+        terms=[count_chunk_terms(texts[key]) for key in keys],
+        vectors=(np.array([codes for codes, _ in found]), np.array([scale for _, scale in found], np.float32))
+        if found
+        else None,
+    )
 
 
 def _cores() -> int:

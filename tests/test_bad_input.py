@@ -302,7 +302,23 @@ def test_command_prints_no_control_characters_of_a_path(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "query",
-    ["🪝", "\ufffd", "'", "\\", "a" * 100_000, "%s", "*", "(", "the of and", "\udcff", "=", "..", "::", "漢字", "--"],
+    [
+        "🪝",
+        "\ufffd",
+        "'",
+        "\\",
+        "a" * 100_000,
+        "%s",
+        "*",
+        "(",
+        "the of and",
+        chr(0xDCFF),
+        "=",
+        "..",
+        "::",
+        "漢字",
+        "--",
+    ],
 )
 def test_unusual_query_is_answered(tmp_path_factory: pytest.TempPathFactory, query: str) -> None:
     root = tmp_path_factory.getbasetemp() / "queried"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -117,7 +116,7 @@ def perform(root: Path, step: tuple) -> None:
     elif kind == "link":
         (root / step[1]).unlink(missing_ok=True)
         (root / step[1]).parent.mkdir(parents=True, exist_ok=True)
-        os.symlink("/etc/hostname", root / step[1])
+        (root / step[1]).symlink_to("/etc/hostname")
     elif kind == "commit":
         commit(root)
     elif kind == "stage":

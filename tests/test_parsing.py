@@ -225,6 +225,56 @@ def test_file_doc_is_no_licence_and_no_declarations_comment():
     assert parse_as("python", "# Says hello.\n\nimport os\n").doc == "Says hello."
 
 
+# --- source inside macro calls -----------------------------------------------------------------------------------
+
+
+def test_items_inside_macro_calls_are_cited_with_their_docs_and_nest_as_if_the_call_were_not_there():
+    source = (
+        "cfg_a! {\n    /// Doc.\n    #[inline]\n    pub fn f<T>(x: T) -> T { x }\n"
+        "    cfg_b! { struct U; }\n}\nimpl S {\n    cfg_c! { fn m<T>(&self, x: T) {} }\n}\n"
+    )
+    parsed = parse_as("rust", source)
+    assert texts(source, parsed) == {
+        "f": "/// Doc.\n    #[inline]\n    pub fn f<T>(x: T) -> T { x }",
+        "U": "struct U;",
+        "S": "impl S {\n    cfg_c! { fn m<T>(&self, x: T) {} }\n}",
+        "S::m": "fn m<T>(&self, x: T) {}",
+    }
+    assert [(each.kind, each.symbol, each.signature, each.doc) for each in parsed.declarations] == [
+        (Kind.FUNCTION, "f", "pub fn f<T>(x: T) -> T", "Doc."),
+        (Kind.STRUCT, "U", "struct U", ""),
+        (Kind.IMPL, "S", "impl S", ""),
+        (Kind.METHOD, "m", "fn m<T>(&self, x: T)", ""),
+    ]
+
+
+def test_macro_call_that_is_no_source_keeps_its_plain_functions_and_is_no_error():
+    source = "check! { fn plain(x in 0..9) { g(x) } fn bent<T>(x in 0..9) {} struct }\nfn after() {}\n"
+    parsed = parse_as("rust", source)
+    assert texts(source, parsed) == {"plain": "fn plain(x in 0..9) { g(x) }", "after": "fn after() {}"}
+    assert not parsed.has_errors
+
+
+def test_macro_calls_inside_one_another_are_read_to_the_fourth_level():
+    source = "a! { fn a<T>() {} " * 6 + "}" * 6
+    assert len(parse_as("rust", source).declarations) == 4
+
+
+def test_borders_inside_a_macro_call_are_those_of_the_function():
+    function = f'fn f<T>() {{\n    a("{"x" * SPLITTABLE}");\n    if b {{\n        c();\n    }}\n    d()\n}}\n'
+    (plain,) = parse_as("rust", function).declarations
+    (inside,) = parse_as("rust", "cfg! {" + function + "}").declarations
+    assert [depth for _, depth in plain.borders] == [0, 0, 1, 0]
+    assert inside.borders == tuple((byte + len("cfg! {"), depth) for byte, depth in plain.borders)
+
+
+def test_ten_thousand_macro_calls_cost_seconds():
+    source = "a! { fn b<T>() {} }\n" * 10_000 + "m! {" + ": " * 100_000 + "}"
+    started = time.process_time()
+    assert len(parse_as("rust", source).declarations) == 10_000
+    assert time.process_time() - started < 12  # about 1 s
+
+
 # --- borders -------------------------------------------------------------------------------------------------
 
 

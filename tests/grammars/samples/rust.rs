@@ -85,8 +85,54 @@ cfg_if! {
         // For unix.
         fn platform() -> u8 { 1 }
         pub fn setup(x: u8) { fn nested() {} }
+    } else {
+        impl Unit { fn other<T>(self, x: T) -> T { x } }
     }
 }
+
+cfg_rt! {
+    /// Runs it.
+    #[track_caller]
+    pub fn spawn<F, R>(work: F) -> Handle<R>
+    where
+        F: FnOnce() -> R,
+    {
+        const LOCAL: u8 = 1;
+        fn inside<T>(x: T) -> T { x }
+        inside(work)
+    }
+
+    cfg_unstable! {
+        /// Traced.
+        pub(crate) trait Traced { fn trace(&self) -> u8; }
+    }
+
+    impl<T> Unit {
+        crate::cfg_time! { pub(super) fn sleep<D>(&self, time: D) -> D { time } }
+    }
+}
+
+lazy_static! {
+    /// One for all.
+    static ref DEPOT: Vec<u8> = Vec::new();
+}
+thread_local! { static LAST: Cell<u8> = const { Cell::new(0) } }
+
+bitflags! {
+    /// What it may.
+    #[derive(Clone)]
+    pub struct Rights: u32 {
+        const READ = 1;
+    }
+}
+
+property! {
+    /// Holds for all.
+    #[test]
+    fn adds(a in 0..10) { assert!(a + 1 > a) }
+}
+
+select! { first => { let x = fn_of(y); } }
 
 extern "C" {
     fn external(x: i32) -> i32;
