@@ -1,6 +1,6 @@
 """Runs a language's query over a file's syntax tree and keeps what it finds as byte ranges.
 
-The one place that touches tree-sitter's nodes, apart from borders.
+The one place that touches tree-sitter's nodes, apart from borders and embedded source.
 """
 
 from __future__ import annotations
