@@ -215,7 +215,7 @@ def _within(seconds: float, holds) -> bool:
 
 
 def _workers_of(group: int) -> list[int]:
-    return [pid for pid in _group_members(group) if b"spawn_main" in _read(f"/proc/{pid}/cmdline")]
+    return [pid for pid in _group_members(group) if b"codesearch.workers" in _read(f"/proc/{pid}/cmdline")]
 
 
 def _group_members(group: int) -> list[int]:
