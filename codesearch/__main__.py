@@ -14,6 +14,9 @@ if __name__ == "__main__":
     if home not in sys.path:  # a checkout that is not installed; worker processes must find it as well
         sys.path.append(home)
 
-    from codesearch.cli import main
+    try:
+        from codesearch.cli import main
 
-    sys.exit(main())
+        sys.exit(main())
+    except KeyboardInterrupt:  # while the lines above load what `main` is made of
+        sys.exit(130)

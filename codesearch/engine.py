@@ -9,10 +9,12 @@ import is imported where it is needed: a search of an indexed, unchanged reposit
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
@@ -26,13 +28,13 @@ from codesearch.types import (
     FileOutline,
     Filters,
     IndexReport,
-    Kind,
     LanguageInfo,
     Progress,
     ProgressCallback,
     SearchResult,
     Shown,
     Skipped,
+    SkipReason,
     SnapshotInfo,
     Status,
 )
@@ -229,7 +231,10 @@ class Engine:
             corpus, snapshot, commit = self._corpus(staged, at, update, progress)
             answer = self._answer(corpus, commit, fixed, query, limit, filters, min_score)
         took = (time.perf_counter() - started) * 1000
-        return SearchResult(query, snapshot, round(took, 2), answer.hits, answer.near_misses, answer.terms)
+        return SearchResult(
+            query, snapshot, round(took, 2), answer.hits, answer.near_misses, answer.terms,
+            answer.barred_by, answer.near_symbols, answer.left_out,
+        )  # fmt: skip
 
     def _answer(
         self,
@@ -371,6 +376,14 @@ class Engine:
 
     # --- looking around --------------------------------------------------------------------------------------
 
+    def has_index(self) -> bool:
+        """Whether anything of this repository has been indexed and not been cleaned away."""
+        return (self.home / "pointers").is_dir()
+
+    def index_bytes(self) -> int:
+        """What the index occupies on disk, and `clean` would free."""
+        return _folder_bytes(self.home)
+
     def status(self) -> Status:
         """The state of the index beside the state of the repository; indexes nothing."""
         from codesearch.overlay import find_difference, stale_candidates
@@ -421,11 +434,40 @@ class Engine:
         )
 
     def outline(self, paths: Sequence[str]) -> tuple[FileOutline, ...]:
-        """The declarations of files, read from the working tree as it is; a folder stands for its files."""
-        return tuple(
-            self._outline_of(path, self.repository.read_file(path, max_bytes=self.settings.max_file_bytes))
-            for path in self._expand(paths)
-        )
+        """The declarations of files, read from the working tree as it is; a folder stands for its files.
+
+        LocationError for a file that is named and cannot be read as text; inside a folder it is passed over.
+        """
+        outlines = []
+        for path, is_named in self._expand(paths).items():
+            try:
+                outlines.append(self._outline_of(path, self._read_text(path)))
+            except LocationError:
+                if is_named:
+                    raise
+        return tuple(outlines)
+
+    def _read_text(self, path: str) -> bytes:
+        """A file of the working tree; LocationError says why it cannot be read as text."""
+        limit = self.settings.max_file_bytes
+        another = "Give a file inside the repository."
+        try:
+            content = self.repository.read_file(path, max_bytes=limit)
+        except FileNotFoundError:
+            raise LocationError(f"There is no file {path}.", another) from None
+        except OSError as error:
+            if (self.repository.root / path).is_symlink():
+                message, hint = f"{path} is a symbolic link; they are not followed.", "Give the file that it leads to."
+            elif error.errno == errno.EFBIG:
+                message = f"{path} is larger than {limit:,} bytes."
+                hint = "Raise the limit: set max_file_bytes, or CODESEARCH_MAX_FILE_BYTES in the environment."
+            elif (self.repository.root / path).is_dir():
+                message, hint = f"{path} is a folder.", f"See its files: codesearch outline {path}"
+            else:
+                message, hint = f"{path} cannot be read: {error.strerror or error}.", another
+            raise LocationError(message, hint) from error
+        _refuse_binary(content, path)
+        return content
 
     def _outline_of(self, path: str, content: bytes) -> FileOutline:
         from codesearch.chunking import TokenBudget, chunk_prose
@@ -440,26 +482,25 @@ class Engine:
             parsed = parse(content, language)
         return FileOutline(path, language.name, parsed.declarations)
 
-    def _expand(self, paths: Sequence[str]) -> list[str]:
-        """Files inside the repository that paths name; UsageError for what is not there."""
-        files: list[str] = []
+    def _expand(self, paths: Sequence[str]) -> dict[str, bool]:
+        """Files inside the repository that paths name, and whether by themselves rather than through a folder."""
+        files: dict[str, bool] = {}
         entries: list[str] | None = None
         for given in paths:
             path = self._inside(given)
             target = self.repository.root / path
-            if target.is_file():
-                files.append(path)
+            if target.is_symlink() or target.is_file():
+                files[path] = True
             elif target.is_dir():
                 if entries is None:
                     entries = [entry.path for entry in self.repository.snapshot().entries if entry.mode >> 12 == 8]
                 inside = "" if path == "." else f"{path}/"
-                files.extend(
-                    entry for entry in entries
-                    if entry.startswith(inside) and self._languages.for_path(entry) is not None
-                )  # fmt: skip
+                for entry in entries:
+                    if entry.startswith(inside) and self._languages.for_path(entry) is not None:
+                        files.setdefault(entry, False)
             else:
                 raise LocationError(f"There is no file {given}.", "Give a path inside the repository.")
-        return list(dict.fromkeys(files))
+        return files
 
     def _inside(self, given: str) -> str:
         """A path as it stands in the repository: given from the root, or from the current folder."""
@@ -481,18 +522,21 @@ class Engine:
         """The declaration or the lines at a location: FILE:LINE, FILE:A-B, FILE#symbol, REV:FILE:LINE."""
         from codesearch.locations import find_lines, parse_location
 
-        where = parse_location(location, exists=lambda path: (self.repository.root / self._tidy(path)).is_file())
-        content, path = self._content_at(where.revision, where.path)
+        bare = self.repository.is_bare
+        where = parse_location(
+            location, exists=lambda path: not bare and (self.repository.root / self._tidy(path)).is_file()
+        )
+        content, path = self._content_at("HEAD" if bare and not where.revision else where.revision, where.path)
         outline = self._outline_of(path, content)
-        span, declaration = find_lines(where, content, outline)
-        lines = content.decode("utf-8", "replace").split("\n")[span[0] - 1 : span[1]]
+        span, declaration = find_lines(replace(where, path=path), content, outline)
+        lines = content.decode("utf-8", "replace").removeprefix("\ufeff").split("\n")[span[0] - 1 : span[1]]
         return Shown(
             path=f"{where.revision}:{path}" if where.revision else path,
             start_line=span[0],
             end_line=span[1],
             symbol=declaration.symbol if declaration else "",
             qualified_name=declaration.qualified_name if declaration else "",
-            kind=declaration.kind if declaration else Kind.REMAINDER,
+            kind=declaration.kind if declaration else None,
             language=outline.language,
             signature=declaration.signature if declaration else "",
             lines=tuple(line.rstrip("\r") for line in lines),
@@ -507,18 +551,13 @@ class Engine:
     def _content_at(self, revision: str | None, given: str) -> tuple[bytes, str]:
         if revision is None:
             path = self._inside(given)
-            try:
-                return self.repository.read_file(path, max_bytes=self.settings.max_file_bytes), path
-            except OSError as error:
-                raise LocationError(
-                    f"{given} cannot be read: {error.strerror or error}.",
-                    "Give a path inside the repository.",
-                ) from error
+            return self._read_text(path), path
         snapshot = self.repository.snapshot(at=revision)
         oid = next((entry.oid for entry in snapshot.entries if entry.path == given), None)
         content = next((found for _, found in self.repository.read_blobs([oid])), None) if oid else None
         if content is None:
             raise LocationError(f"There is no file {given} at {revision}.", "Give a path from the repository's root.")
+        _refuse_binary(content, given)
         return content, given
 
     def languages(self) -> tuple[LanguageInfo, ...]:
@@ -546,6 +585,14 @@ class Engine:
             )
             for language in self._languages
         )
+
+
+def _refuse_binary(content: bytes, path: str) -> None:
+    from codesearch.analysis import classify
+
+    reason = classify(path, content, None)
+    if reason in (SkipReason.BINARY, SkipReason.UNDECODABLE):
+        raise LocationError(f"{path} is {reason.value}.", "Only text in UTF-8, or in an encoding like it, is read.")
 
 
 def _refuse_symlinks(home: Path) -> None:

@@ -1,16 +1,17 @@
-"""Reads locations back: FILE:LINE, FILE:A-B, FILE#symbol, REV:FILE:LINE. Pure."""
+"""Reads locations back (FILE:LINE, FILE:A-B, FILE#symbol, REV:FILE:LINE), and finds the line of a hit. Pure."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from codesearch.errors import LocationError
-from codesearch.types import Declaration, FileOutline
+from codesearch.types import Anchor, Declaration, FileOutline
 
 _FORMS = "Give FILE:LINE, FILE:START-END, FILE#symbol or REV:FILE:LINE."
 _LINES = re.compile(r"^(?P<path>.+?):(?P<first>\d+)(?:-(?P<last>\d+))?$", re.DOTALL)
+_NO_CODE = ("//", "#", "/*", "*", "--", "@", '"')  # how comments, attributes and docs begin
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +51,8 @@ def parse_location(text: str, exists: Callable[[str], bool]) -> Location:
 def find_lines(where: Location, content: bytes, outline: FileOutline) -> tuple[tuple[int, int], Declaration | None]:
     """The lines that a location means, and the declaration they belong to, if any.
 
-    A single line means the innermost declaration around it. LocationError lists the candidates where a symbol is
-    ambiguous.
+    A single line means the innermost declaration around it; a range belongs to the declaration that it covers
+    exactly. LocationError lists the candidates where a symbol is ambiguous.
     """
     count = content.count(b"\n") + (not content.endswith(b"\n"))
     if where.symbol is not None:
@@ -61,7 +62,9 @@ def find_lines(where: Location, content: bytes, outline: FileOutline) -> tuple[t
     if where.first > count:
         raise LocationError(f"{where.path} has only {count} lines.", _FORMS)
     if where.last is not None:
-        return (where.first, min(where.last, count)), None
+        lines = where.first, min(where.last, count)
+        same = (each for each in outline.declarations if (each.span.start_line, each.span.end_line) == lines)
+        return lines, next(same, None)  # the outermost: it stands before its members
     around = [
         declaration
         for declaration in outline.declarations
@@ -86,3 +89,54 @@ def _named(where: Location, outline: FileOutline) -> tuple[tuple[int, int], Decl
         raise LocationError(f"{where.path}#{wanted} is ambiguous.", f"Candidates: {places}")
     span = found[0].span
     return (span.start_line, span.end_line), found[0]
+
+
+def find_anchor(
+    lines: Sequence[str], first: int, last: int, *, symbol: str, signature: str, best: Iterable[int], is_whole: bool
+) -> Anchor:
+    """The line to jump to in `first`-`last` (1-based, inclusive) of a file's `lines`, and the column there.
+
+    Where the signature says the declaration's name, above which comments and attributes may stand. If that is not
+    inside, as in a part of a long declaration, the first of the `best` lines; else the first line. `is_whole` says
+    that the lines are all of the declaration: its name is then inside, though the signature may say it otherwise.
+    """
+    found = _find_signature(lines, first, last, symbol, signature)
+    if found is None and is_whole:
+        found = _find_word(lines, first, last, symbol)
+    if found is None:
+        number = min((line for line in best if first <= line <= last), default=first)
+        text = lines[number - 1]
+        found = number, len(text) - len(text.lstrip())
+    number, before = found
+    text = lines[number - 1].rstrip("\r")
+    return Anchor(number, len(text[:before].encode("utf-8", "surrogateescape")) + 1, text)
+
+
+def _find_signature(
+    lines: Sequence[str], first: int, last: int, symbol: str, signature: str
+) -> tuple[int, int] | None:
+    """Line number and characters before the name, where the signature's words stand as far as the name."""
+    name = symbol.split(", ", 1)[0]  # one statement may declare several
+    said = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", signature) if name else None
+    if said is None:
+        return None
+    before = r"\s*".join(map(re.escape, signature[: said.start()].split()))
+    text = "\n".join(lines[first - 1 : last])
+    pattern = rf"(?<!\w){before}\s*(?P<name>{re.escape(name)})(?!\w)"
+    # At the start of a line wherever there is one: the doc above may quote the signature.
+    found = re.search(rf"^[ \t]*{pattern}", text, re.MULTILINE) or re.search(pattern, text)
+    if found is None:
+        return None
+    start = found.start("name")
+    return first + text.count("\n", 0, start), start - (text.rfind("\n", 0, start) + 1)
+
+
+def _find_word(lines: Sequence[str], first: int, last: int, symbol: str) -> tuple[int, int] | None:
+    """The first line that has the name as a word and is no comment or attribute."""
+    word = re.compile(rf"(?<!\w){re.escape(symbol.split(', ', 1)[0])}(?!\w)")
+    for number in range(first, min(last, len(lines)) + 1):
+        text = lines[number - 1]
+        found = None if text.lstrip().startswith(_NO_CODE) else word.search(text)
+        if found and symbol:
+            return number, found.start()
+    return None

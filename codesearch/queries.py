@@ -37,6 +37,7 @@ _VERBS = frozenset(
     unregister unsubscribe unwrap update upgrade upload use validate verify visit wait walk warn watch wrap
     write yield""".split()  # noqa: SIM905
 )
+_MOST_WORDS = 64  # of a query; what is pasted beyond that costs time and changes no answer
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*(?:(?:::|\.|#|->)[A-Za-z_$~][\w$]*)*")
 
 
@@ -83,12 +84,12 @@ class Query:
     @property
     def is_empty(self) -> bool:
         """Whether nothing of it can be looked up."""
-        return not self.terms
+        return not self.terms and not self.names
 
 
 def understand(text: str) -> Query:
     """Reads a query; any text is acceptable, an empty one gives an empty query."""
-    said = words(text)
+    said = words(text)[:_MOST_WORDS]
     meant = [word for word in said if word.lower() not in STOP_WORDS] or said
     terms: dict[str, float] = {}
     for word in meant:

@@ -6,6 +6,7 @@ nothing looks perfect for want of better.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -21,6 +22,8 @@ from codesearch.view.segment import FIELDS, name_hash
 FIELD_WEIGHTS = np.array([4.0, 1.5, 1.0, 1.5, 1.0])
 # … and how strongly a field's length is held against it (0: not at all).
 FIELD_LENGTH = np.array([0.5, 0.3, 0.5, 0.6, 0.5])
+_SYMBOL, _PARENTS = FIELDS.index("symbol"), FIELDS.index("parents")
+NAME_POWER = 3  # a name must have nearly all of the query to count: every question has some short name's word
 K1 = 1.2  # of BM25: how soon repeating a term stops helping; the textbook value
 PATH_WEIGHT = 0.5  # of words in the path, beside words in the text
 PATH_LENGTH = 0.5
@@ -29,6 +32,8 @@ DENSE_PATH_WEIGHT = 0.3  # of the path's vector, beside the text's
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 _SHORTEST_TYPO = 5  # below that, one wrong letter makes another word
 NEAR_WEIGHT = 0.7  # of a near word, against the word itself
+_SEPARATORS = re.compile(r"::|->|[.#/]")
+OTHER_SPELLING = 0.75  # of a symbol in another case, beside the same name as it was typed
 FORM_WEIGHT = 0.5  # of another form of a word
 _SHORTEST_STEM = 4  # "string" is no form of "str"
 _ENDINGS = ("s", "es", "ed", "d", "ing", "er", "r", "or", "ion", "ions", "al", "ly")
@@ -36,9 +41,14 @@ _ENDINGS = ("s", "es", "ed", "d", "ing", "er", "r", "or", "ion", "ions", "al", "
 
 @dataclass(frozen=True, eq=False)
 class Lexical:
-    """Keyword scores per document, and the rarity of each query term (0 where it does not occur)."""
+    """Keyword scores per document, and the rarity of each query term (0 where it does not occur).
+
+    `named` says how far a document's symbol (with its parents) and the query are the same words: the share of the
+    query's rarity that stands in the name, times the share of the symbol that the query has.
+    """
 
     scores: NDArray[np.float64]
+    named: NDArray[np.float64]
     terms: tuple[QueryTerm, ...]
     rarity: NDArray[np.float64]
 
@@ -56,6 +66,8 @@ def search_words(corpus: Corpus, query: Query) -> Lexical:
     count = max(len(corpus), 1)
     norms = _field_norms(corpus)
     chunk_scores = np.zeros(len(corpus.chunks))
+    in_name = np.zeros(len(corpus.chunks))
+    in_symbol = np.zeros(len(corpus.chunks))
     file_scores = np.zeros(corpus.file_count)
     possible = 0.0
     rarities = []
@@ -72,6 +84,9 @@ def search_words(corpus: Corpus, query: Query) -> Lexical:
         if shown:
             weighted = np.add.reduceat(counts * FIELD_WEIGHTS[fields] / norms(chunks, fields), starts)
             chunk_scores[each] += wanted.weight * rarity * weighted / (K1 + weighted)
+            if index < len(terms):
+                in_name[np.unique(chunks[fields <= _PARENTS])] += rarity
+            in_symbol[np.unique(chunks[fields == _SYMBOL])] += 1
         if len(files):
             length = 1 - PATH_LENGTH + PATH_LENGTH * corpus.path_lengths[files] / corpus.path_average
             total = corpus.alive_files.sum()
@@ -81,7 +96,10 @@ def search_words(corpus: Corpus, query: Query) -> Lexical:
             possible += rarity
         rarities.append(rarity * wanted.weight if shown or len(files) else 0.0)
     scores = chunk_scores[corpus.chunk_of] + PATH_WEIGHT * file_scores[corpus.file_of]
-    return Lexical(scores / max(possible, 1e-9), (*terms, *optional), np.array(rarities))
+    possible = max(possible, 1e-9)
+    lengths = np.maximum(corpus.chunks["lengths"][:, _SYMBOL], 1)
+    named = (in_name / possible) ** NAME_POWER * np.minimum(in_symbol / lengths, 1.0)
+    return Lexical(scores / possible, named[corpus.chunk_of], (*terms, *optional), np.array(rarities))
 
 
 def _postings_of_forms(
@@ -127,12 +145,15 @@ def search_meaning(corpus: Corpus, vector: NDArray[np.float32]) -> NDArray[np.fl
 class NamedDeclaration:
     """A declaration whose symbol was asked for: its segment and its index there.
 
-    `exactness` (0 to 1) says how well the name matches and how much of the query it makes up.
+    `exactness` (0 to 1) says how well the name matches and how much of the query it makes up. `missing` are the
+    name hashes of outer names that were asked for (`sync` in `sync::Mutex`) and do not enclose the declaration; its
+    path may have them.
     """
 
     segment: int
     declaration: int
     exactness: float
+    missing: frozenset[int]
 
 
 def search_names(corpus: Corpus, query: Query, looked_up: Sequence[QueryTerm]) -> list[NamedDeclaration]:
@@ -140,7 +161,7 @@ def search_names(corpus: Corpus, query: Query, looked_up: Sequence[QueryTerm]) -
 
     `looked_up` are the terms that were found for the query's: a misspelt identifier stands there as it is spelt.
     """
-    found: dict[tuple[int, int], float] = {}
+    found: list[NamedDeclaration] = []
     asked_for = set(query.terms)
     respelt = [
         AskedName(term.term.removeprefix(WHOLE), term.weight)
@@ -149,10 +170,9 @@ def search_names(corpus: Corpus, query: Query, looked_up: Sequence[QueryTerm]) -
         if term not in query.compounds
     ]
     for asked in [*query.names, *respelt]:
-        name = last = asked.name
-        for separator in ("::", "->", "#", "."):
-            last = last.rsplit(separator, 1)[-1]
+        *outer, last = [part for part in _SEPARATORS.split(asked.name) if part] or [asked.name]
         wanted = np.uint64(name_hash(last))
+        qualifiers = frozenset(name_hash(part) for part in outer)
         for index, segment in enumerate(corpus.segments):
             hashes, order = segment.by_name
             start, end = np.searchsorted(hashes, wanted), np.searchsorted(hashes, wanted, side="right")
@@ -160,13 +180,12 @@ def search_names(corpus: Corpus, query: Query, looked_up: Sequence[QueryTerm]) -
                 row = segment.declarations[declaration]
                 if int(row["chunk"]) < 0:
                     continue
-                symbol = segment.strings[int(row["symbol"])]
-                exactness = 1.0 if symbol == last else 0.8
-                if last != name and name_hash(name) != name_hash(segment.strings[int(row["qualified"])][-len(name) :]):
-                    exactness -= 0.4  # the right name in another place
-                key = (index, declaration)
-                found[key] = max(found.get(key, 0.0), exactness * asked.share)
-    return [NamedDeclaration(segment, at, exactness) for (segment, at), exactness in found.items()]
+                same = segment.strings[int(row["symbol"])] == last
+                exactness = (1.0 if same else OTHER_SPELLING) * asked.share
+                around = _SEPARATORS.split(segment.strings[int(row["qualified"])])
+                missing = qualifiers - {name_hash(part) for part in around}
+                found.append(NamedDeclaration(index, declaration, exactness, missing))
+    return found
 
 
 def _with_near_words(corpus: Corpus, terms: Sequence[QueryTerm]) -> list[QueryTerm]:

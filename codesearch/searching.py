@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
 from fnmatch import fnmatch
 from itertools import islice
 
@@ -12,10 +14,19 @@ from numpy.typing import NDArray
 
 from codesearch.errors import CorruptIndexError
 from codesearch.fusion import fuse
+from codesearch.locations import find_anchor
 from codesearch.queries import Query, understand
-from codesearch.retrieval import Lexical, search_meaning, search_names, search_words
+from codesearch.retrieval import Lexical, NamedDeclaration, search_meaning, search_names, search_words
 from codesearch.roles import Role
-from codesearch.signals import container_demotion, crowding, exact_name, file_evidence, role_demotion
+from codesearch.signals import (
+    container_demotion,
+    crowding,
+    exact_name,
+    file_evidence,
+    likely_meant,
+    role_demotion,
+    same_words,
+)
 from codesearch.terms import identifier_terms, words
 from codesearch.types import Embedder, Filters, Hit, Kind, Snippet
 from codesearch.view.corpus import Corpus
@@ -23,6 +34,7 @@ from codesearch.view.segment import KINDS, OWN, Segment, kind_code, name_hash
 
 _CANDIDATES = 400  # documents that signals look at; the rest is too far behind to come back
 _NEAR_MISSES = 3
+_ELSEWHERE = 0.6  # of the right name in another place than the one that was asked for
 _NO_FILTERS = Filters()
 _FILE = kind_code(Kind.FILE)
 _CALLABLES = [kind_code(kind) for kind in Kind if kind.is_callable]
@@ -47,6 +59,9 @@ class Answer:
     hits: tuple[Hit, ...]
     near_misses: tuple[Hit, ...]
     terms: tuple[str, ...]
+    barred_by: tuple[Filters, ...] = ()
+    near_symbols: tuple[str, ...] = ()
+    left_out: int = 0
 
 
 class Searcher:
@@ -57,6 +72,7 @@ class Searcher:
         self._embedder = embedder
         self._read = read
         self._commit = commit
+        self._changed: set[int] = set()  # files with candidates whose content is no longer what was indexed
 
     def search(self, text: str, *, limit: int = 10, filters: Filters = _NO_FILTERS, min_score: float = 0.0) -> Answer:
         """The best `limit` hits; none when no word of the query, nor one near it, occurs anywhere."""
@@ -66,14 +82,34 @@ class Searcher:
         lexical = search_words(self._corpus, query)
         known = tuple(term.term for term, rarity in zip(lexical.terms, lexical.rarity, strict=True) if rarity > 0)
         admitted, targets = self._admitted(filters)
+        if filters != _NO_FILTERS and not admitted.any():
+            return Answer((), (), known, self._barring(filters), self._near_symbols(filters.symbols))
         ranked = self._verified(self._rank(query, lexical, admitted, targets), known)
-        if not lexical.any_known:
+        if not lexical.any_known and not search_names(self._corpus, query, lexical.terms):
             return Answer((), _numbered(islice(ranked, _NEAR_MISSES)), known)
         first = list(islice(ranked, limit))
         hits = _numbered(hit for hit in first if hit.score > 0 and hit.score >= min_score)
-        return Answer(hits, () if hits else _numbered(first[:_NEAR_MISSES]), known)
+        misses = () if hits else _numbered(first[:_NEAR_MISSES])
+        return Answer(hits, misses, known, left_out=len(self._changed))
 
     # --- filters ---------------------------------------------------------------------------------------------
+
+    def _barring(self, filters: Filters) -> tuple[Filters, ...]:
+        """Each filter that admits nothing by itself, or all together where only their combination does."""
+        given = {each.name: getattr(filters, each.name) for each in fields(filters)}
+        single = [Filters(**{name: value}) for name, value in given.items() if value not in ((), None)]
+        return tuple(each for each in single if not self._admitted(each)[0].any()) or (filters,)
+
+    def _near_symbols(self, asked: Sequence[str]) -> tuple[str, ...]:
+        """The symbols most like those asked for; called only where nothing can be found."""
+        last = [_name_parts(symbol)[-1] for symbol in asked]
+        near: list[str] = []
+        for segment in self._corpus.segments if last else ():
+            for index in np.unique(segment.declarations["symbol"]).tolist():
+                symbol = segment.strings[index]
+                if any(abs(len(symbol) - len(name)) < 4 and symbol[:1].lower() == name[:1].lower() for name in last):
+                    near.append(symbol)
+        return tuple(dict.fromkeys(match for name in last for match in get_close_matches(name, dict.fromkeys(near))))
 
     def _admitted(self, filters: Filters) -> tuple[NDArray[np.bool_], NDArray[np.bool_] | None]:
         """Which documents may be hits, and, when only some declarations may, which (per declaration)."""
@@ -94,7 +130,9 @@ class Searcher:
             return documents, None
         chunks, targets = [], []
         codes = [kind_code(kind) for kind in filters.kinds]
-        names = np.array([name_hash(symbol) for symbol in filters.symbols], np.uint64)
+        # A qualified name is found by its last part, then compared; a heading may hold what looks like a separator.
+        whole = np.array([name_hash(symbol) for symbol in filters.symbols], np.uint64)
+        names = np.array([name_hash(_name_parts(symbol)[-1]) for symbol in filters.symbols], np.uint64)
         for segment in corpus.segments:
             declared = np.ones(len(segment.declarations), bool)
             fits = np.ones(len(segment.chunks), bool)
@@ -102,7 +140,12 @@ class Searcher:
                 declared &= np.isin(segment.declarations["kind"], codes)
                 fits &= np.isin(segment.chunks["kind"], codes)
             if len(names):
-                declared &= np.isin(segment.declarations["name_hash"], names)
+                hashes = segment.declarations["name_hash"]
+                fitting = np.isin(hashes, whole)
+                for index in np.flatnonzero(np.isin(hashes, names) & ~fitting).tolist():
+                    qualified = segment.strings[int(segment.declarations["qualified"][index])]
+                    fitting[index] = any(_ends_with(qualified, symbol) for symbol in filters.symbols)
+                declared &= fitting
                 fits &= False
             shown = declared & (segment.declarations["chunk"] >= 0)
             fits[_chunks_of(segment, np.flatnonzero(shown))] = True
@@ -124,7 +167,8 @@ class Searcher:
         meaning = search_meaning(corpus, self._embedder.embed_query(query.text))
         fused = fuse(lexical.scores, meaning, query.form)
         exactness, named = self._named(query, lexical)
-        base = np.where(admitted, fused + exact_name(exactness), -np.inf)
+        named_alike = exact_name(exactness) + same_words(lexical.named, query)
+        base = np.where(admitted, fused + named_alike, -np.inf)
         chosen = _best(base, _CANDIDATES)
         files = corpus.file_of[chosen]
         parts = {
@@ -132,6 +176,7 @@ class Searcher:
             "meaning": meaning[chosen],
             "fused": fused[chosen],
             "exact_name": exact_name(exactness[chosen]),
+            "same_words": same_words(lexical.named[chosen], query),
             "file": file_evidence(base[chosen], files),
         }
         scores = base[chosen] + parts["file"]
@@ -171,16 +216,23 @@ class Searcher:
         found = search_names(corpus, query, lexical.terms)
         if not found:
             return exactness, named
-        by_chunk: dict[int, tuple[float, int]] = {}
+        by_chunk: dict[int, list[tuple[float, NamedDeclaration]]] = {}
         for match in found:
             segment = corpus.segments[match.segment]
             chunk = int(_chunks_of(segment, np.array([match.declaration]))[0]) + int(corpus.chunk_bases[match.segment])
-            strength = match.exactness * (1.0 if segment.declarations["own"][match.declaration] else 0.6)
-            if strength > by_chunk.get(chunk, (0.0, 0))[0]:
-                by_chunk[chunk] = strength, match.declaration
+            kind = KINDS[int(segment.declarations["kind"][match.declaration])]
+            by_chunk.setdefault(chunk, []).append((match.exactness * likely_meant(kind), match))
         for document in np.flatnonzero(np.isin(corpus.chunk_of, list(by_chunk))).tolist():
-            exactness[document], named[document] = by_chunk[int(corpus.chunk_of[document])]
+            for strength, match in by_chunk[int(corpus.chunk_of[document])]:
+                if match.missing and not match.missing <= self._path_names(int(corpus.file_of[document])):
+                    strength *= _ELSEWHERE
+                if strength > exactness[document]:
+                    exactness[document], named[document] = strength, match.declaration
         return exactness, named
+
+    def _path_names(self, file: int) -> set[int]:
+        """Hashes of the folder and file names of a path, suffixes aside."""
+        return {name_hash(part.partition(".")[0]) for part in self._corpus.path(file).split("/")}
 
     def _cited(self, chunk: int, named: int | None, targets: NDArray[np.bool_] | None, query: Query) -> int:
         """The declaration to cite for a chunk, as an index within its segment, or -1 to cite the chunk itself.
@@ -240,6 +292,7 @@ class Searcher:
                 contents[file] = self._content(file)
             content = contents[file]
             if content is None:
+                self._changed.add(file)
                 continue
             if not _fits(content, cited):
                 raise CorruptIndexError("The index cites lines that are not there.", "Run: codesearch index")
@@ -271,7 +324,7 @@ class Searcher:
             owner = int(segment.units["first_declaration"][unit]) + inside
         cited = segment.declarations[candidate.declaration] if candidate.declaration >= 0 else row
         first, last = int(cited["first"]), int(cited["last"])
-        lines = content.decode("utf-8", "replace").split("\n")
+        lines = content.decode("utf-8", "replace").removeprefix("\ufeff").split("\n")
         if candidate.declaration < 0:
             first, last = _without_blank_edges(lines, first, last)
         part = None
@@ -282,6 +335,8 @@ class Searcher:
             if owner >= 0
             else ["", "", ""]
         )
+        snippet = make_snippet(lines, first, last, known, part)
+        is_whole = candidate.declaration >= 0
         return Hit(
             rank=0,
             score=round(candidate.score, 4),
@@ -293,9 +348,12 @@ class Searcher:
             kind=KINDS[int(cited["kind"])],
             language=segment.language_of(unit),
             signature=names[2],
-            snippet=make_snippet(lines, first, last, known, part),
+            snippet=snippet,
             commit=self._commit,
             signals=candidate.signals,
+            anchor=find_anchor(
+                lines, first, last, symbol=names[0], signature=names[2], best=snippet.best, is_whole=is_whole
+            ),
         )
 
 
@@ -350,6 +408,17 @@ def _chunks_of(segment: Segment, declarations: NDArray[np.int64]) -> NDArray[np.
 def _symbol_terms(segment: Segment, declaration: int) -> set[str]:
     symbol = segment.strings[int(segment.declarations["symbol"][declaration])]
     return {term for word in words(symbol) for term in identifier_terms(word)}
+
+
+def _name_parts(name: str) -> list[str]:
+    """`Uploader.retry`, `Uploader::retry`, `Uploader#retry` → Uploader, retry."""
+    return [part for part in re.split(r"::|->|[#./]", name) if part] or [name]
+
+
+def _ends_with(qualified: str, asked: str) -> bool:
+    """Whether a qualified name is the asked one, or is it inside further scopes; in any spelling."""
+    wanted = [name_hash(part) for part in _name_parts(asked)]
+    return [name_hash(part) for part in _name_parts(qualified)][-len(wanted) :] == wanted
 
 
 def _path_fits(path: str, filters: Filters) -> bool:

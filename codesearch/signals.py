@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from codesearch.queries import Form, Query
 from codesearch.roles import Role
+from codesearch.types import Kind
 
 # What a role costs, as a share of the score.
 DEMOTIONS = (
@@ -31,6 +32,19 @@ _ASKED_BY = {
 FILE_WEIGHT = 0.3  # of the mean of a file's best three documents
 _FILE_BEST = 3
 CONTAINER_COST = 0.2
+_LIKELY_MEANT = {
+    Kind.CONSTRUCTOR: 0.6,
+    Kind.IMPL: 0.6,
+    Kind.EXTENSION: 0.7,
+    Kind.MODULE: 0.7,
+    Kind.NAMESPACE: 0.7,
+    Kind.PROPERTY: 0.7,
+    Kind.VARIABLE: 0.7,
+    Kind.TEST: 0.6,
+    Kind.SECTION: 0.5,
+}
+SAME_WORDS = 0.3  # for a name that has all words of the query and no others …
+_SHORT_QUERY = 5  # … where the query has at most so many terms: a longer one is a sentence
 EXACT_NAME = 0.5  # the asked symbol's own definition outranks any mention of it
 CROWD = 3  # hits of a file after which a further one is held back no more: a large file can hold the answer as well
 # The factor on each further hit of a file: a command asks for one declaration wherever it is, the others for a place.
@@ -60,11 +74,21 @@ def role_demotion(scores: NDArray[np.float64], roles: NDArray[np.uint8], query: 
     return scores * (factor - 1)
 
 
+def likely_meant(kind: Kind) -> float:
+    """How likely a bare name means a declaration of this kind: `Mutex` is the type, not its impl or constructor."""
+    return _LIKELY_MEANT.get(kind, 1.0)
+
+
 def container_demotion(scores: NDArray[np.float64], containers: NDArray[np.bool_], query: Query) -> NDArray[np.float64]:
     """A command asks for what does it: a class or file whose members are about it gives way to the members."""
     if query.form is not Form.COMMAND:
         return np.zeros(len(scores))
     return np.where(containers, -CONTAINER_COST * np.maximum(scores, 0.0), 0.0)
+
+
+def same_words(named: NDArray[np.float64], query: Query) -> NDArray[np.float64]:
+    """A short query in other order or split over class and member: "LinkedTreeMap rebalance" for its method."""
+    return SAME_WORDS * named if len(query.terms) <= _SHORT_QUERY else np.zeros(len(named))
 
 
 def exact_name(exactness: NDArray[np.float64]) -> NDArray[np.float64]:

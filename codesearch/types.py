@@ -274,8 +274,20 @@ class Snippet:
 
 
 @dataclass(frozen=True, slots=True)
+class Anchor:
+    """The one line of a hit to jump to: its number, its text as in the file, and a column in bytes, from 1."""
+
+    line: int
+    column: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
-    """A ranked declaration (or section, or remainder) and its verified place."""
+    """A ranked declaration (or section, or remainder) and its verified place.
+
+    `anchor` is where the declaration's name stands; without a name, the line that matches best.
+    """
 
     rank: int
     score: float
@@ -290,11 +302,17 @@ class Hit:
     snippet: Snippet
     commit: str | None
     signals: Mapping[str, float] = field(default_factory=dict)
+    anchor: Anchor | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Hits, best first. `near_misses` is filled only when there are no hits."""
+    """Hits, best first. `near_misses` is filled only when there are no hits.
+
+    `barred_by` is filled when the filters admit nothing at all: each one that admits nothing by itself, or all
+    together when only their combination does. `near_symbols` are then the symbols most like one that was asked
+    for. `left_out` counts files that were looked at for a hit and have changed since they were indexed.
+    """
 
     query: str
     snapshot: SnapshotInfo
@@ -302,6 +320,9 @@ class SearchResult:
     hits: tuple[Hit, ...]
     near_misses: tuple[Hit, ...] = ()
     terms: tuple[str, ...] = ()
+    barred_by: tuple[Filters, ...] = ()
+    near_symbols: tuple[str, ...] = ()
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,14 +392,14 @@ class FileOutline:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One declaration or line range with its text."""
+    """One declaration, or lines that are none (`kind` is None then, and the names are empty), with the text."""
 
     path: str
     start_line: int
     end_line: int
     symbol: str
     qualified_name: str
-    kind: Kind
+    kind: Kind | None
     language: str
     signature: str
     lines: tuple[str, ...]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import sys
 import types
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from codesearch.cli.routing import route, split_words
 from codesearch.cli.verbs import codesearch
 from codesearch.errors import LocationError
 from codesearch.types import (
+    Anchor,
     DeclarationCounts,
     FileCounts,
     FileOutline,
@@ -49,6 +51,7 @@ HIT = Hit(
     snippet=Snippet(10, ("def retry(self):", "    send()"), frozenset({11})),
     commit="c0ffee",
     signals={"dense": 0.5},
+    anchor=Anchor(10, 5, "def retry(self):"),
 )
 
 
@@ -61,13 +64,27 @@ class RecordedEngine:
         self.hits: tuple[Hit, ...] = (HIT,)
         self.near_misses: tuple[Hit, ...] = ()
         self.raises: BaseException | None = None
+        self.barred_by: tuple[Filters, ...] = ()
+        self.left_out = 0
+        self.home = Path("/x/.git/codesearch")
+        self.repository = types.SimpleNamespace(is_git=True, root=Path("/x"))
+        self.indexed = True
+
+    def has_index(self) -> bool:
+        return self.indexed
+
+    def index_bytes(self) -> int:
+        return 1_400_000
 
     def search(self, query: str, **options: object) -> SearchResult:
         if self.raises:
             raise self.raises
         options.pop("progress")
         self.calls.append((query, options))
-        return SearchResult(query, SnapshotInfo("c0ffee", "main", False), 1.0, self.hits, self.near_misses)
+        return SearchResult(
+            query, SnapshotInfo("c0ffee", "main", False), 1.0, self.hits, self.near_misses,
+            barred_by=self.barred_by, left_out=self.left_out,
+        )  # fmt: skip
 
     @property
     def asked(self) -> tuple[str, dict[str, object]]:
@@ -92,13 +109,19 @@ class RecordedEngine:
         self.calls.append(("show", location))
         if "missing" in location:
             raise LocationError("missing.py names nothing.", "Run: codesearch outline")
-        return Shown("src/upload.py", 9, 13, "", "", Kind.BLOCK, "python", "", ("# above", "a", "b", "c", "d"))
+        return Shown("src/upload.py", 9, 13, "", "", None, "python", "", ("# above", "a", "b", "c", "d"))
 
     def languages(self) -> tuple[LanguageInfo, ...]:
         return (LanguageInfo("python", (".py",), (Kind.FUNCTION,)), LanguageInfo("go", (".go",), ()))
 
     def clean(self, *, everything: bool = True) -> int:
+        self.calls.append(("clean", everything))
         return 1_400_000
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
 
 
 @dataclass
@@ -330,7 +353,36 @@ def test_default_number_of_hits_comes_from_the_settings(
         (["x", "-t", "pyton"], "Unknown language: pyton", "Did you mean python?"),
         (["x", "-t", "zzz"], "Unknown language: zzz", "Run: codesearch languages"),
         (["x", "--kind", "methd"], "Unknown kind: methd", "Did you mean method?"),
-        (["x", "-k", "0"], "Invalid value for '-k' / '--top-k': 0 is not in the range x>=1.", "Run:"),
+        (["x", "-k", "0"], "Invalid value for '-k' / '--top-k': 0 is not in the range 1<=x<=1000.", "Run:"),
+        (["x", "-k", "1001"], "1001 is not in the range 1<=x<=1000.", "Run:"),
+        (["x", "--foo"], "No such option: --foo", "Run: codesearch search --help; to search for dashes:"),
+        (["x", "--no-test"], "No such option: --no-test", "Did you mean --no-tests?"),
+        (["x", "--tests", "--no-tests"], "--tests and --no-tests together admit nothing.", "Give one"),
+        (["x", "--code", "--docs"], "--docs and --code together admit nothing.", "Give one"),
+        (["x", "--min-score", "nan"], "--min-score must be a number, not nan.", "Try: --min-score 0.5"),
+        (["x", "--min-score=-inf"], "--min-score must be a number, not -inf.", "Try: --min-score 0.5"),
+        (["x", "-p", "nowhere"], "No such file or folder: nowhere", "Give -p a file or folder; it counts from where"),
+        (["outline", "nowhere.py"], "There is no file or folder nowhere.py.", "Give a path from where you stand."),
+        (
+            ["show", "me", "the", "session"],
+            "Got unexpected extra arguments (the session)",
+            "`show` was taken as the command. To search for these words: codesearch -- show me the session",
+        ),
+        (
+            ["status", "of", "the app", "-k", "2"],
+            "No such option: -k",
+            "`status` was taken as the command. To search for these words: codesearch -k 2 -- status of 'the app'",
+        ),
+        (
+            ["-k", "3", "show", "me", "--", "src"],
+            "No such option: -k",
+            "`show` was taken as the command. To search for these words: codesearch -k 3 -- show me -- src",
+        ),
+        (
+            ["outline", "of", "a", "lamp"],
+            "There is no file or folder of.",
+            "`outline` was taken as the command. To search for these words: codesearch -- outline of a lamp",
+        ),
         (["x", "--json", "--vimgrep"], "Several output formats: json, vimgrep.", "Give one"),
         (["x", "--staged", "-A", "3"], "Context lines of what is staged cannot be shown.", "Leave out"),
         (["x", "--staged", "--at", "HEAD"], "--staged and --at name two different snapshots.", "Give one"),
@@ -353,6 +405,57 @@ def test_errors_are_one_error_and_one_hint_line(
     assert first.startswith("Error: ")
     assert error in first
     assert second.startswith(f"Hint: {hint}")
+
+
+def test_filters_that_admit_nothing_are_named(engine: RecordedEngine, run) -> None:
+    engine.hits, engine.barred_by = (), (Filters(languages=("go",)), Filters(globs=("nosuch/*",)))
+    assert run("x", "-t", "go", "-g", "nosuch/*") == Run(
+        1, "", "No file passes -t go.\nNo file passes -g 'nosuch/*'.\n"
+    )
+
+
+def test_files_that_changed_since_are_counted_without_update(engine: RecordedEngine, run) -> None:
+    engine.left_out = 2
+    assert run("retry").err == ""
+    assert run("retry", "--no-update").err == (
+        "2 changed files were left out; without --no-update they are searched as they are.\n"
+    )
+
+
+def test_path_through_a_symlink_means_what_it_leads_to(engine: RecordedEngine, run, tmp_path: Path) -> None:
+    (tmp_path / "alias").symlink_to("src")
+    (tmp_path / "away").symlink_to("/")
+    run("retry", "-p", "alias", "-p", "alias/upload.py")
+    assert engine.calls[0][1]["filters"].paths == ("src", "src/upload.py")
+    result = run("retry", "-p", "away")
+    assert result.code == 2
+    assert result.err.startswith("Error: away leads outside the repository ")
+
+
+def test_first_index_of_a_plain_folder_says_what_is_indexed_and_where(engine: RecordedEngine, run) -> None:
+    engine.repository.is_git, engine.indexed = False, False
+    note = "/x is no git repository; indexing the whole folder into /x/.git/codesearch\n"
+    assert run("retry").err == note
+    assert run("index").err == note
+    engine.indexed = True
+    assert run("retry").err == ""
+
+
+def test_clean_asks_only_where_a_person_can_answer(
+    engine: RecordedEngine, run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer(text: str, *flags: str) -> Run:
+        engine.calls.clear()
+        monkeypatch.setattr("sys.stdin", Terminal(text))
+        return run("clean", *flags)
+
+    refused = answer("n\n")
+    assert (refused.code, refused.out, engine.calls) == (1, "", [])
+    assert "Remove the index, 1.4 MB in /x/.git/codesearch? [y/N]" in refused.err
+    assert refused.err.endswith("Nothing was removed.\n")
+    for text, flags in (("y\n", ()), ("", ("--yes",))):
+        assert (answer(text, *flags).code, engine.calls) == (0, [("clean", True)])
+    assert answer("").code == 130  # the terminal is gone
 
 
 def test_unexpected_failure_has_a_traceback_only_with_debug(engine: RecordedEngine, run) -> None:
@@ -446,11 +549,6 @@ def test_colour_follows_flag_then_no_color_then_setting(
     assert ("\x1b[" in run("retry", *flags).out) is colored
 
 
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
 def test_progress_is_drawn_only_on_a_terminal_and_only_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     def drawn(stream: io.StringIO, patience: float) -> str:
         monkeypatch.setattr("sys.stderr", stream)
@@ -464,6 +562,20 @@ def test_progress_is_drawn_only_on_a_terminal_and_only_after_a_while(monkeypatch
     assert r"parsing\x1b[2J" in drawn(Terminal(), 0.0)
     assert drawn(Terminal(), 60.0) == ""
     assert drawn(io.StringIO(), 0.0) == ""
+
+
+@pytest.mark.parametrize(("total", "expected"), [(None, []), (0, []), (4, ["2/4"])])
+def test_no_bar_and_no_count_while_the_total_is_unknown(
+    monkeypatch: pytest.MonkeyPatch, total: int | None, expected: list[str]
+) -> None:
+    monkeypatch.setattr("sys.stderr", stream := Terminal())
+    monkeypatch.setattr("codesearch.cli.progress.PATIENCE_S", 0.0)
+    monkeypatch.setenv("TERM", "xterm")
+    with ProgressBars() as progress:
+        progress(Progress("recording", 2 if total else 0, total))
+    *_, frame = [line for line in stream.getvalue().split("\r") if "recording" in line]
+    assert re.findall(r"\d+/[\d?]+", frame) == expected
+    assert ("━" in frame) is bool(expected)
 
 
 def test_a_file_name_that_is_not_utf8_is_printed(engine: RecordedEngine, run) -> None:

@@ -103,15 +103,45 @@ def test_json_document_has_the_keys_of_the_contract(repository: Path) -> None:
     [hit] = document["hits"]
     assert list(hit) == [
         "rank", "score", "path", "start_line", "end_line", "symbol", "qualified_name", "kind", "language",
-        "signature", "snippet", "commit", "signals",
+        "signature", "snippet", "snippet_start_line", "commit", "signals",
     ]  # fmt: skip
+    assert hit["snippet"].split("\n")[0] == UPLOAD.split("\n")[hit["snippet_start_line"] - 1]
     assert (hit["path"], hit["start_line"], hit["end_line"]) == ("src/upload.py", 15, 17)
     assert (hit["symbol"], hit["kind"], hit["language"]) == ("parse_config", "function", "python")
 
 
 def test_vimgrep_names_line_and_column(repository: Path) -> None:
-    result = codesearch(repository, "parse_config", "--vimgrep", "-k", "1")
-    assert result.stdout == b"src/upload.py:15:5:def parse_config(path):\n"
+    for flags in ([], ["--no-snippet"]):
+        result = codesearch(repository, "parse_config", "--vimgrep", "-k", "1", *flags)
+        assert result.stdout == b"src/upload.py:15:5:def parse_config(path):\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "query"),
+    [
+        (["--", "status"], "status"),
+        (["--json", "--", "show", "the", "--explain", "flag"], "show the --explain flag"),
+        (["search", "--json", "--", "--explain"], "--explain"),
+        (["-k", "2", "--", "retry"], "retry"),
+        (["-k2", "search", "retry"], "retry"),
+    ],
+)
+def test_words_after_dashes_are_the_query(repository: Path, arguments: list[str], query: str) -> None:
+    result = codesearch(repository, *(["--json"] if "--json" not in arguments else []), *arguments)
+    assert result.returncode in (0, 1)
+    assert json.loads(result.stdout)["query"] == query
+
+
+def test_plain_folder_and_bare_repository_are_searched(repository: Path, tmp_path: Path) -> None:
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "plain" / "upload.py").write_text(UPLOAD)
+    first = codesearch(tmp_path / "plain", "parse_config", "-l", "-k1")
+    assert (first.returncode, first.stdout) == (0, b"upload.py\n")
+    assert re.fullmatch(rb"[^\n]*/plain is no git repository; indexing the whole folder into [^\n]+\n", first.stderr)
+    assert codesearch(tmp_path / "plain", "parse_config", "-l", "-k1").stderr == b""
+    subprocess.run(["git", "clone", "-q", "--bare", repository, tmp_path / "bare.git"], check=True)
+    bare = codesearch(tmp_path / "bare.git", "parse_config", "-l", "-k1")
+    assert (bare.returncode, bare.stdout, bare.stderr) == (0, b"src/upload.py\n", b"")
 
 
 def test_context_lines_reach_past_the_declaration(repository: Path) -> None:
@@ -177,6 +207,16 @@ def test_full_disk_and_closed_output_end_without_a_traceback(repository: Path) -
     full = run_in_shell(">/dev/full")
     assert full.returncode == 2
     assert full.stderr.splitlines()[0] == b"Error: The output cannot be written: No space left on device."
+    for arguments in ("--version", "--help", "search --help", "status", "parse_config --json"):
+        command = [sys.executable, "-m", "codesearch", *arguments.split()]
+        with Path("/dev/full").open("wb") as full_disk:
+            result = subprocess.run(
+                command, cwd=repository, stdout=full_disk, stderr=subprocess.PIPE, check=False,
+                env=os.environ | {"PYTHONPATH": str(PROJECT)},
+            )  # fmt: skip
+        assert (result.returncode, result.stderr.splitlines()[0]) == (
+            2, b"Error: The output cannot be written: No space left on device.",
+        )  # fmt: skip
     closed = run_in_shell(">&-")
     assert (closed.returncode, closed.stderr) == (0, b"")
 
@@ -205,6 +245,24 @@ def test_interrupt_exits_130_without_a_traceback(tmp_path: Path) -> None:
     os.killpg(process.pid, signal.SIGINT)  # as Ctrl-C does: to all processes of the terminal's group
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, b"", b"")
+
+
+@pytest.mark.parametrize("module", ["codesearch.cli", "click", "codesearch.render.text", "codesearch.engine", "numpy"])
+def test_interrupt_while_modules_load_exits_130_without_a_traceback(
+    repository: Path, tmp_path: Path, module: str
+) -> None:
+    """As if Ctrl-C came at the moment when a module is about to be loaded."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os, signal, sys\n"
+        "class Interrupt:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name == {module!r}:\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+    )
+    environment = {"PYTHONPATH": f"{tmp_path}{os.pathsep}{PROJECT}"}
+    result = codesearch(repository, "parse_config", environment=environment)
+    assert (result.returncode, result.stdout, result.stderr) == (130, b"", b"")
 
 
 def test_colour_only_when_asked_for_in_a_pipe(repository: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from pathlib import Path
 
@@ -167,6 +168,60 @@ def test_filter_holds_before_ranking(lamps: Path, filters: Filters, paths: set[s
         assert len(engine.search("light lamp", filters=filters, limit=1).hits) == 1
 
 
+@pytest.mark.parametrize(
+    ("filters", "barred_by"),
+    [
+        (Filters(languages=("go",)), (Filters(languages=("go",)),)),
+        (Filters(languages=("go",), globs=("x/*",)), (Filters(languages=("go",)), Filters(globs=("x/*",)))),
+        (Filters(languages=("markdown",), tests=True), (Filters(languages=("markdown",), tests=True),)),
+        (Filters(languages=("go",), tests=True), (Filters(languages=("go",)),)),
+        (Filters(languages=("markdown",)), ()),
+    ],
+)
+def test_filters_that_admit_nothing_are_told_apart(
+    lamps: Path, filters: Filters, barred_by: tuple[Filters, ...]
+) -> None:
+    assert engine_of(lamps).search("light lamp", filters=filters).barred_by == barred_by
+
+
+def test_symbol_may_be_qualified_and_a_misspelt_one_is_answered_with_the_nearest(tmp_path: Path) -> None:
+    wick = "class Wick:\n    def trim(self):\n        return 1\n\n\nclass Oil:\n    def trim(self):\n        return 2\n"
+    init(tmp_path, {"wick.py": wick, "notes.md": "# Release 1.2\n\nTrim less.\n"})
+    engine = engine_of(tmp_path)
+
+    def found(symbol: str) -> list[str]:
+        hits = engine.search("trim", filters=Filters(symbols=(symbol,))).hits
+        return sorted(hit.qualified_name for hit in hits)
+
+    assert found("trim") == ["Oil.trim", "Wick.trim"]
+    assert found("Wick.trim") == found("wick::trim") == ["Wick.trim"]
+    assert found("Release 1.2") == ["Release 1.2"]
+    assert found("Lamp.trim") == []
+    assert engine.search("trim", filters=Filters(symbols=("Wick.trimm",))).near_symbols == ("trim",)
+
+
+def test_every_hit_has_an_anchor_that_is_in_the_file(lamps: Path) -> None:
+    source = '# light_lamp: see notes\n@lit\n@oiled(light_lamp)\ndef light_lamp(oil):\n    """light_lamp."""\n'
+    write(lamps, {"src/lamp.py": source})
+    hits = engine_of(lamps).search("light_lamp").hits
+    assert len(hits) > 3
+    for hit in hits:
+        line = (lamps / hit.path).read_text().split("\n")[hit.anchor.line - 1]
+        assert hit.anchor.text == line
+        assert hit.start_line <= hit.anchor.line <= hit.end_line
+    [lamp] = [hit.anchor for hit in hits if hit.symbol == "light_lamp"]
+    assert (lamp.line, lamp.column, lamp.text) == (4, 5, "def light_lamp(oil):")
+
+
+def test_files_that_changed_are_counted_when_the_index_is_not_updated(lamps: Path) -> None:
+    engine = engine_of(lamps)
+    engine.index()
+    assert engine.search("light lamp", update=False).left_out == 0
+    write(lamps, {"src/lamp.py": "x = 1\n"})
+    assert engine.search("light lamp", update=False).left_out == 1
+    assert engine.search("light lamp").left_out == 0
+
+
 def test_limit_below_one_is_a_mistake(lamps: Path) -> None:
     with pytest.raises(UsageError, match="at least 1"):
         engine_of(lamps).search("lamp", limit=0)
@@ -217,6 +272,52 @@ def test_outline_and_show_cite_the_work_tree(lamps: Path) -> None:
     for nowhere in ("src/lamp.py#no_such", "no/such.py:1", "src/lamp.py:99", "../lamps/../../x:1", "src:1"):
         with pytest.raises((LocationError, UsageError)):
             engine.show(nowhere)
+
+
+def test_lines_that_are_a_declaration_are_shown_as_one(lamps: Path) -> None:
+    engine = engine_of(lamps)
+    exact = engine.show("src/lamp.py:1-3")
+    assert (exact.qualified_name, exact.kind, exact.signature) == ("light_lamp", Kind.FUNCTION, "def light_lamp(oil):")
+    lines = engine.show("src/lamp.py:1-2")
+    assert (lines.symbol, lines.qualified_name, lines.kind, lines.signature) == ("", "", None, "")
+
+
+def test_byte_order_mark_is_not_shown(lamps: Path) -> None:
+    write(lamps, {"src/mark.py": b"\xef\xbb\xbf" + LAMP.replace("lamp", "beacon").encode()})
+    engine = engine_of(lamps)
+    assert engine.show("src/mark.py:1-1").lines == ("def light_beacon(oil):",)
+    hit = engine.search("light_beacon", limit=1).hits[0]
+    assert (hit.path, hit.snippet.lines[0]) == ("src/mark.py", "def light_beacon(oil):")
+    assert (hit.anchor.column, hit.anchor.text) == (5, "def light_beacon(oil):")
+
+
+def test_files_that_cannot_be_shown_say_why(lamps: Path) -> None:
+    write(lamps, {"logo.png": b"\x89PNG\0\0", "large.py": "x = 1\n" * 1000, "wide.txt": "wick".encode("utf-16")})
+    for name, target in {"link.py": "src/lamp.py", "broken.py": "gone.py"}.items():
+        (lamps / name).symlink_to(target)
+    engine = engine_of(lamps, max_file_bytes=4000)
+    for path, reason in {
+        "logo.png": "logo.png is binary.",
+        "wide.txt": "wide.txt is undecodable.",
+        "large.py": "large.py is larger than 4,000 bytes.",
+        "link.py": "link.py is a symbolic link; they are not followed.",
+        "broken.py": "broken.py is a symbolic link; they are not followed.",
+        "no/such.py": "There is no file no/such.py.",
+        "src": "src is a folder.",
+    }.items():
+        with pytest.raises(LocationError) as caught:
+            engine.show(f"{path}:1")
+        assert (caught.value.message, bool(caught.value.hint)) == (reason, True)
+        if path != "src":
+            with pytest.raises(LocationError, match=re.escape(reason)):
+                engine.outline([path])
+    assert [each.path for each in engine.outline(["."])] == ["notes.md", "src/lamp.py", "tests/test_lamp.py"]
+
+
+def test_files_of_a_bare_repository_are_shown_at_its_head(lamps: Path, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "-q", "--bare", str(lamps), "bare.git")
+    shown = engine_of(tmp_path / "bare.git").show("src/lamp.py:1-3")
+    assert (shown.path, shown.qualified_name, shown.end_line) == ("src/lamp.py", "light_lamp", 3)
 
 
 def test_clean_removes_everything_and_the_next_search_makes_it_again(lamps: Path) -> None:

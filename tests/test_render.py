@@ -9,15 +9,18 @@ from dataclasses import replace
 
 import pytest
 
+from codesearch.locations import find_anchor
 from codesearch.render import documents, text
 from codesearch.render.plain import to_plain
 from codesearch.render.safe import sanitise, sanitise_code, shown_bytes, shown_path
 from codesearch.render.terminal import print_layout
 from codesearch.types import (
+    Anchor,
     Declaration,
     DeclarationCounts,
     FileCounts,
     FileOutline,
+    Filters,
     Hit,
     IndexReport,
     Kind,
@@ -46,6 +49,7 @@ HIT = Hit(
     snippet=Snippet(10, ("    @logged", "    def retry(self, part):", "        send(part)"), frozenset({12})),
     commit="c0ffee",
     signals={"dense": 0.25, "symbol": 0.5},
+    anchor=Anchor(11, 9, "    def retry(self, part):"),
 )
 RESULT = SearchResult("retry uploads", SnapshotInfo("c0ffee", "main", False, "c0ffee"), 12.345, (HIT,))
 
@@ -114,6 +118,7 @@ def test_json_has_exactly_the_keys_of_the_contract() -> None:
                 "language": "python",
                 "signature": "def retry(self, part)",
                 "snippet": "    @logged\n    def retry(self, part):\n        send(part)",
+                "snippet_start_line": 10,
                 "commit": "c0ffee",
                 "signals": {"dense": 0.25, "symbol": 0.5},
             }
@@ -121,19 +126,69 @@ def test_json_has_exactly_the_keys_of_the_contract() -> None:
     }
 
 
-def test_vimgrep_points_at_the_name_in_bytes() -> None:
+def test_vimgrep_points_at_the_anchor_whatever_snippet_is_shown() -> None:
     assert text.vimgrep_line(HIT) == "src/upload.py:11:9:    def retry(self, part):"
-    wide = replace(HIT, signature="func retry()", snippet=Snippet(10, ("/* é */ func retry() {",)))
-    assert text.vimgrep_line(wide) == "src/upload.py:10:15:/* é */ func retry() {"
-    nameless = replace(HIT, symbol="", signature="", snippet=Snippet(10, ("  x = 1",)))
-    assert text.vimgrep_line(nameless) == "src/upload.py:10:3:  x = 1"
-    elsewhere = replace(HIT, snippet=Snippet(12, ("        send(part)",)))
-    assert text.vimgrep_line(elsewhere) == "src/upload.py:10:1:def retry(self, part)"
+    without_snippet = replace(HIT, snippet=Snippet(10, ()))
+    assert text.vimgrep_line(without_snippet) == text.vimgrep_line(HIT)
 
 
-def test_vimgrep_takes_no_mention_of_the_name_for_its_declaration() -> None:
-    hit = replace(HIT, signature="def retry():", snippet=Snippet(10, ("# see retry", "@retry", "def retry():")))
-    assert text.vimgrep_line(hit) == "src/upload.py:12:5:def retry():"
+@pytest.mark.parametrize(
+    ("lines", "signature", "best", "is_whole", "anchor"),
+    [
+        # doc comment, attribute and decorator above may name it as well
+        (["# see retry", "@retry", "def retry():"], "def retry():", [], True, Anchor(12, 5, "def retry():")),
+        (["/// fn retry(): again", "#[retry]", "pub fn retry() {"], "pub fn retry()", [], True,
+         Anchor(12, 8, "pub fn retry() {")),
+        # a signature over several lines, and one with a comment inside that the signature leaves out
+        (["def", "  retry(a,", "    b):"], "def retry(a, b):", [], True, Anchor(11, 3, "  retry(a,")),
+        (["fn /* again */ retry() {"], "fn retry()", [], True, Anchor(10, 16, "fn /* again */ retry() {")),
+        (["/* é */ func retry() {\r"], "func retry()", [], True, Anchor(10, 15, "/* é */ func retry() {")),
+        # a part of it, without the signature: the best line, though another one has the name
+        (["  x = 1", "  retry()", "  send()"], "def retry():", [12], False, Anchor(12, 3, "  send()")),
+        (["  x = 1"], "def retry():", [], False, Anchor(10, 3, "  x = 1")),
+    ],
+)  # fmt: skip
+def test_anchor_is_the_line_that_has_the_name(
+    lines: list[str], signature: str, best: list[int], is_whole: bool, anchor: Anchor
+) -> None:
+    file = [""] * 9 + lines + ["def retry(): pass"]
+    last = 9 + len(lines)
+    assert anchor == find_anchor(file, 10, last, symbol="retry", signature=signature, best=best, is_whole=is_whole)
+
+
+def test_words_for_how_a_file_was_cut_are_no_kind_for_people() -> None:
+    for kind in (Kind.REMAINDER, Kind.BLOCK):
+        rest = replace(HIT, kind=kind, snippet=Snippet(10, ()))
+        assert to_plain(text.search_layout(replace(RESULT, hits=(rest,)))) == (
+            "src/upload.py:10-14  Uploader.retry  0.83\n"
+        )
+        assert documents.hit_document(rest)["kind"] == kind.value
+
+
+@pytest.mark.parametrize(
+    ("filters", "said"),
+    [
+        (Filters(languages=("go",)), "No file passes -t go."),
+        (Filters(globs=("nosuch/*", "!a")), "No file passes -g 'nosuch/*' -g '!a'."),
+        (Filters(paths=("src/my docs",)), "No file passes -p 'my docs'."),
+        (Filters(tests=True, docs=False), "No file passes --tests --code."),
+        (Filters(tests=False, kinds=(Kind.CLASS,)), "No declaration passes --no-tests --kind class."),
+        (Filters(symbols=("re\x1btry",)), "No declaration passes --symbol 're\\x1btry'."),
+    ],
+)
+def test_filter_that_admits_nothing_is_said_as_it_is_typed(filters: Filters, said: str) -> None:
+    barred = replace(RESULT, hits=(), barred_by=(filters,))
+    assert to_plain(text.near_misses_layout(barred, folder="src")) == said + "\n"
+
+
+def test_near_symbols_are_suggested() -> None:
+    barred = replace(RESULT, hits=(), barred_by=(Filters(symbols=("rety",)),), near_symbols=("retry", "entry"))
+    assert to_plain(text.near_misses_layout(barred)).splitlines()[-1] == "Did you mean --symbol retry or entry?"
+
+
+def test_long_query_is_said_back_in_part() -> None:
+    result = replace(RESULT, query="where is\n " + "x" * 100, hits=())
+    assert to_plain(text.near_misses_layout(result)) == f"Nothing found for “where is {'x' * 71} …”.\n"
 
 
 def test_file_list_names_each_file_once_best_first() -> None:
@@ -171,6 +226,7 @@ def hostile_hit() -> Hit:
         language=HOSTILE,
         signature=HOSTILE,
         snippet=Snippet(10, (HOSTILE, "ok"), frozenset({10})),
+        anchor=Anchor(10, 1, HOSTILE),
         signals={HOSTILE: 1.0},
     )
 
@@ -385,6 +441,9 @@ def test_shown_code_is_numbered() -> None:
     shown = Shown("a.py", 9, 10, "f", "C.f", Kind.METHOD, "python", "def f()", ("def f():\r", "\treturn 1\r"))
     assert to_plain(text.show_layout(shown)) == ("a.py:9-10  C.f  method\n     9  def f():\n    10  \treturn 1\n")
     assert documents.shown_document(shown)["text"] == "def f():\n\treturn 1"
+    lines = replace(shown, symbol="", qualified_name="", kind=None)
+    assert to_plain(text.show_layout(lines)).splitlines()[0] == "a.py:9-10"
+    assert documents.shown_document(lines)["kind"] is None
 
 
 def test_languages_as_a_table() -> None:

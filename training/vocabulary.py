@@ -74,6 +74,28 @@ def licence_of(folder: Path) -> str:
     return found
 
 
+def read_excluded(path: Path) -> set[str]:
+    """The names, without their owners, of the repositories that an exclude file lists."""
+    lines = path.read_text("utf-8").splitlines()
+    return {line.strip().lower().split("/")[-1] for line in lines if line.strip() and not line.startswith("#")}
+
+
+def is_usable(folder: Path, excluded: set[str]) -> bool:
+    """Whether a folder is a checkout under a permissive licence that is not excluded; says why when it is not.
+
+    Excluded by the name alone: a fork or copy has another owner. A namesake is lost, which is the safe side.
+    """
+    if not (folder / ".git").exists():
+        return False
+    if folder.name.lower().split("+")[-1] in excluded:
+        print(f"{folder.name}: excluded", file=sys.stderr)
+        return False
+    if not licence_of(folder):
+        print(f"{folder.name}: no permissive licence found", file=sys.stderr)
+        return False
+    return True
+
+
 def source_files(folder: Path) -> Iterator[Path]:
     """Source and documentation files of a checkout that are its own and not too large."""
     suffixes = frozenset(SUFFIXES.split())
@@ -92,13 +114,17 @@ def is_countable(term: str) -> bool:
     return SHORTEST_WORD <= len(term) <= LONGEST_WORD
 
 
-def count_repository(folder: Path, licence: str) -> Repository:
-    """Counts the sub-words of every source file of a checkout."""
-    revision = subprocess.run(
+def revision_of(folder: Path) -> str:
+    """The commit that a checkout shows."""
+    return subprocess.run(
         ["git", "-c", "safe.directory=*", "-C", str(folder), "rev-parse", "HEAD"],
         capture_output=True, text=True, check=True,
     ).stdout.strip()  # fmt: skip
-    counted = Repository(folder.name.replace("+", "/", 1), revision, licence)
+
+
+def count_repository(folder: Path, licence: str) -> Repository:
+    """Counts the sub-words of every source file of a checkout."""
+    counted = Repository(folder.name.replace("+", "/", 1), revision_of(folder), licence)
     for path in source_files(folder):
         try:
             text = path.read_bytes().decode("utf-8")
@@ -155,21 +181,10 @@ def main() -> None:
     parser.add_argument("--sources", type=Path, required=True, help="the data sheet to write (TSV)")
     args = parser.parse_args()
 
-    excluded = {
-        line.strip().lower().split("/")[-1]
-        for line in args.exclude.read_text("utf-8").splitlines()
-        if line.strip() and not line.startswith("#")
-    }
+    excluded = read_excluded(args.exclude)
     repositories = []
-    for folder in sorted(path for path in args.checkouts.iterdir() if (path / ".git").exists()):
-        # By the name alone: a fork or copy has another owner. A namesake is lost, which is the safe side.
-        if folder.name.lower().split("+")[-1] in excluded:
-            print(f"{folder.name}: excluded", file=sys.stderr)
-            continue
+    for folder in (path for path in sorted(args.checkouts.iterdir()) if is_usable(path, excluded)):
         licence = licence_of(folder)
-        if not licence:
-            print(f"{folder.name}: no permissive licence found", file=sys.stderr)
-            continue
         counted = count_repository(folder, licence)
         print(f"{counted.name}: {counted.file_count} files, {len(counted.files)} terms", file=sys.stderr)
         repositories.append(counted)

@@ -15,6 +15,7 @@ Exit codes: 0 hits (or done), 1 nothing found, 2 error, 130 interrupted.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -32,4 +33,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return run(words)
     except KeyboardInterrupt:
+        # Whoever presses Ctrl-C twice gets no traceback for it from what Python does at its end.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         return INTERRUPTED

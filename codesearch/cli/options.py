@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from codesearch.cli import output
 from codesearch.cli.routing import nearest
 from codesearch.errors import UsageError
+from codesearch.render.safe import sanitise
+from codesearch.render.text import Line, Role
 from codesearch.settings import COLORS, Settings, load_settings
 from codesearch.types import Kind, LanguageInfo
 
@@ -62,6 +65,21 @@ def check_snapshot(*, staged: bool, at: str | None) -> None:
     """Refuses two snapshots at once."""
     if staged and at is not None:
         raise UsageError("--staged and --at name two different snapshots.", "Give one of them.")
+
+
+def choose_one(yes: bool, no: bool, yes_name: str, no_name: str) -> bool | None:
+    """What two flags that exclude each other say; None when neither was given."""
+    if yes and no:
+        raise UsageError(f"{yes_name} and {no_name} together admit nothing.", "Give one of them.")
+    return yes if yes or no else None
+
+
+def note_plain_folder(engine: Engine) -> None:
+    """Says on stderr what is about to be indexed, and where to, when that is no repository: it may be a home folder."""
+    if not engine.repository.is_git and not engine.has_index():
+        root, home = engine.repository.root, engine.home
+        note = f"{root} is no git repository; indexing the whole folder into {home}"
+        output.print_note([Line(((sanitise(note), Role.PLAIN),))])
 
 
 def open_engine(place: Place, settings: Settings | None = None) -> Engine:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable
@@ -12,6 +13,8 @@ from codesearch.render.documents import Document, to_json
 from codesearch.render.plain import to_plain
 from codesearch.render.safe import sanitise
 from codesearch.render.text import Layout
+
+_NOT_WRITTEN = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF})
 
 
 def prepare_streams() -> None:
@@ -81,6 +84,17 @@ def drop_stdout() -> None:
     os.close(descriptor)
 
 
+def is_from_output(error: Exception) -> bool:
+    """Whether an error that click let through came from printing: it names no file, and says that a disk is full."""
+    return isinstance(error, OSError) and error.filename is None and error.errno in _NOT_WRITTEN
+
+
+def unwritable(error: OSError) -> CodesearchError:
+    """What to say when stdout took no more; nothing further is written to it."""
+    drop_stdout()  # else Python would try once more at exit, and complain
+    return CodesearchError(f"The output cannot be written: {error.strerror}.", "Free some space, or write elsewhere.")
+
+
 def _write(write: Callable[[], object]) -> None:
     try:
         write()
@@ -89,7 +103,4 @@ def _write(write: Callable[[], object]) -> None:
         # The command goes on: a search may still have its index to write.
         drop_stdout()
     except OSError as error:
-        drop_stdout()  # else Python would try once more at exit, and complain
-        raise CodesearchError(
-            f"The output cannot be written: {error.strerror}.", "Free some space, or write elsewhere."
-        ) from error
+        raise unwritable(error) from error

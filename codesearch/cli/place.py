@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from codesearch.errors import UsageError
+from codesearch.errors import LocationError, UsageError
 
 _LOCATION = re.compile(r"(?P<file>.+?)(?P<rest>#.*|:\d+(?:-\d+)?)", re.DOTALL)
 
@@ -34,17 +34,31 @@ class Place:
         """Whether a path as the user wrote it names a file or folder on disk."""
         return (self.folder / text).exists()
 
-    def from_root(self, text: str) -> str:
-        """A path as the user wrote it, relative to the root; "" for the root itself. It need not exist."""
+    def from_root(self, text: str, *, resolve: bool = False) -> str:
+        """A path as the user wrote it, relative to the root; "" for the root itself. It need not exist.
+
+        With `resolve`, the file or folder that it leads to through symbolic links, as it stands in an index.
+        """
         absolute = Path(os.path.normpath(self.folder / text))
-        for candidate in (
-            absolute,
-            absolute.resolve(),
-        ):  # an absolute path may come through a symlinked folder
+        if resolve and not absolute.resolve().is_relative_to(self.root) and absolute.is_relative_to(self.root):
+            raise UsageError(f"{text} leads outside the repository {self.root}.", "Symbolic links are not followed.")
+        resolved = absolute.resolve()  # an absolute path may come through a symlinked folder
+        for candidate in (resolved,) if resolve else (absolute, resolved):
             if candidate.is_relative_to(self.root):
                 relative = candidate.relative_to(self.root).as_posix()
                 return "" if relative == "." else relative
         raise UsageError(f"{text} is outside the repository {self.root}.", "Use -C DIR to search another one.")
+
+    def find(self, text: str) -> str:
+        """A file or folder that is there, relative to the root.
+
+        It counts from where the user stands if it exists there, else from the root, as hits in JSON do.
+        """
+        if os.path.lexists(self.folder / text):
+            return self.from_root(text)
+        if os.path.lexists(self.root / text):
+            return text
+        raise LocationError(f"There is no file or folder {text}.", "Give a path from where you stand.")
 
     def absolute(self, path: str) -> str:
         """A path relative to the root as an absolute one, which means the same whatever the process's folder."""
@@ -53,17 +67,15 @@ class Place:
     def absolute_location(self, location: str) -> str:
         """FILE:LINE, FILE:A-B or FILE#symbol with FILE absolute.
 
-        FILE counts from where the user stands if it exists there, else from the root, as hits in JSON do. What
-        exists in neither is left as it is: REV:FILE:LINE, where FILE counts from the root as in git.
+        FILE is found as by `find`. What is not there is left as it is: REV:FILE:LINE, where FILE counts from the
+        root as in git.
         """
         match = _LOCATION.fullmatch(location)
-        if match is None:
+        file, rest = (match["file"], match["rest"]) if match else (location, "")
+        try:
+            return self.absolute(self.find(file)) + rest
+        except LocationError:
             return location
-        if self.exists(match["file"]):
-            return self.absolute(self.from_root(match["file"])) + match["rest"]
-        if (self.root / match["file"]).exists():
-            return self.absolute(match["file"]) + match["rest"]
-        return location
 
 
 def find_place(directories: Sequence[str] = ()) -> Place:

@@ -33,9 +33,10 @@ class ProgressBars:
         if self._bars is None:
             self._bars = self._open()
         stage = sanitise(progress.stage)
+        total = progress.total or None  # of nothing, nothing is done yet
         if stage not in self._tasks:
-            self._tasks[stage] = self._bars.add_task(stage, total=progress.total)
-        self._bars.update(self._tasks[stage], completed=progress.done, total=progress.total)
+            self._tasks[stage] = self._bars.add_task(stage, total=total)
+        self._bars.update(self._tasks[stage], completed=progress.done, total=total)
 
     def __enter__(self) -> Self:
         return self
@@ -50,13 +51,26 @@ class ProgressBars:
     @staticmethod
     def _open() -> Bars:
         from rich.console import Console  # 0.1 s, and only for work that takes longer than that
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as Bars
+        from rich.progress_bar import ProgressBar
+        from rich.text import Text
+
+        class Bar(BarColumn):
+            def render(self, task: Task) -> ProgressBar:
+                """No bar while the total is unknown: an empty one, or a full one of 0, would say something wrong."""
+                return super().render(task) if task.total else ProgressBar(total=1, width=0)
+
+        class Count(MofNCompleteColumn):
+            def render(self, task: Task) -> Text:
+                """No `0/?`."""
+                return super().render(task) if task.total else Text()
 
         bars = Bars(
+            SpinnerColumn("line", finished_text=" "),  # ASCII, for terminals that have nothing else
             TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
+            Bar(),
+            Count(),
             TimeElapsedColumn(),
             console=Console(stderr=True),
             transient=True,

@@ -11,6 +11,7 @@ The rules, in the order they are tried:
 from __future__ import annotations
 
 import difflib
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -41,7 +42,7 @@ class QueryCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Lets click parse what stands before `--` and keeps the rest for `words_after_dashes`."""
-        dashes = _first_word(args, [self]).dashes
+        dashes = _find_words(args, [self]).dashes
         if dashes is not None:
             ctx.meta[_AFTER] = args[dashes + 1 :]
             args = args[:dashes]
@@ -56,40 +57,56 @@ def words_after_dashes(ctx: click.Context) -> list[str] | None:
 
 def route(args: Sequence[str], verbs: Mapping[str, click.Command]) -> list[str]:
     """`args` with the verb first: the first word if it names one, else `search`. Options keep their order."""
-    first = _first_word(args, verbs.values())
-    if first.word is not None and args[first.word] in verbs:
-        return [args[first.word], *args[: first.word], *args[first.word + 1 :]]
-    if first.word is None and any(arg in ("--help", "-h", "--version") for arg in args[: first.dashes]):
+    found = _find_words(args, verbs.values())
+    first = found.first
+    if first is not None and args[first] in verbs:
+        return [args[first], *args[:first], *args[first + 1 :]]
+    if first is None and any(arg in ("--help", "-h", "--version") for arg in args[: found.dashes]):
         return ["--version" if "--version" in args else "--help"]
     return [DEFAULT_VERB, *args]
 
 
-@dataclass(frozen=True, slots=True)
-class _First:
-    """Indices into the arguments: of the first word, and of the first `--` that is not an option's value."""
+def search_instead(args: Sequence[str], verbs: Mapping[str, click.Command]) -> str | None:
+    """The command that searches for all words of `args`, where the first was taken as a verb; else None."""
+    found = _find_words(args, verbs.values())
+    if not found.words or args[found.words[0]] not in verbs or args[found.words[0]] == DEFAULT_VERB:
+        return None
+    before = range(len(args) if found.dashes is None else found.dashes)
+    flags = [args[index] for index in before if index not in found.words]
+    words = [args[index] for index in found.words]
+    return shlex.join(["codesearch", *flags, "--", *words, *(args[len(before) :])])
 
-    word: int | None
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """Indices into the arguments: of words, which are no options and no values, and of the `--` that ends them."""
+
+    words: tuple[int, ...]
     dashes: int | None
 
+    @property
+    def first(self) -> int | None:
+        return self.words[0] if self.words else None
 
-def _first_word(args: Sequence[str], commands: Iterable[click.Command]) -> _First:
+
+def _find_words(args: Sequence[str], commands: Iterable[click.Command]) -> _Words:
     valued = _options_with_value(commands)
-    word = None
+    words: list[int] = []
     index = 0
     while index < len(args):
         arg = args[index]
         if arg == "--":
-            return _First(word, index)
+            return _Words(tuple(words), index)
         if arg.startswith("--"):
             index += "=" not in arg and arg in valued
         elif arg.startswith("-") and len(arg) > 1:
             letters = arg[1:]
             taking = next((place for place, letter in enumerate(letters) if f"-{letter}" in valued), None)
             index += taking is not None and taking == len(letters) - 1  # `-k 3` takes the next one, `-k3` not
-        elif word is None:
-            word = index
+        else:
+            words.append(index)
         index += 1
-    return _First(word, None)
+    return _Words(tuple(words), None)
 
 
 def _options_with_value(commands: Iterable[click.Command]) -> set[str]:
@@ -136,5 +153,7 @@ def nearest_option(name: str, context: click.Context | None) -> str | None:
     if context is None:
         return None
     options = (each for each in context.command.get_params(context) if isinstance(each, click.Option))
-    names = [name for option in options for name in (*option.opts, *option.secondary_opts)]
-    return nearest(name, [each for each in names if each.startswith("--")]) if name.startswith("--") else None
+    names = [each.removeprefix("--") for option in options for each in option.opts if each.startswith("--")]
+    # Compared without the dashes that all begin with: they make any two short names look alike.
+    near = nearest(name.removeprefix("--"), names) if name.startswith("--") else None
+    return f"--{near}" if near else None

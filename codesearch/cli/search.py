@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,11 +16,13 @@ from codesearch.cli.progress import ProgressBars
 from codesearch.cli.routing import QueryCommand, nearest, split_words, words_after_dashes
 from codesearch.errors import LocationError, UsageError
 from codesearch.render import documents, text
-from codesearch.settings import load_settings
+from codesearch.settings import LARGEST_TOP_K, load_settings
 from codesearch.types import Filters, Hit, SearchResult, Snippet
 
 if TYPE_CHECKING:
     from codesearch.engine import Engine
+
+_PATH_HINT = "Give -p a file or folder; it counts from where you stand."
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +35,18 @@ class Context:
 
 @click.command(cls=QueryCommand, name="search")
 @click.argument("words", nargs=-1, metavar="QUERY... [PATH...]")
-@click.option("-k", "--top-k", type=click.IntRange(min=1), metavar="N", help="At most N hits.  [default: 10]")
+@click.option(
+    "-k", "--top-k", type=click.IntRange(1, LARGEST_TOP_K), metavar="N", help="At most N hits.  [default: 10]"
+)
 @click.option("-p", "--path", "paths", multiple=True, metavar="PATH", help="Only in this file or folder.")
 @click.option("-g", "--glob", "globs", multiple=True, metavar="GLOB", help="Only in paths like '*.py'; '!GLOB': not.")
 @click.option("-t", "--lang", "languages", multiple=True, metavar="LANG", help="Only in this language.")
 @click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Only functions, methods, classes, …")
 @click.option("--symbol", "symbols", multiple=True, metavar="NAME", help="Only declarations of this name.")
-@click.option("--tests/--no-tests", default=None, help="Only tests, or no tests.")
-@click.option("--docs/--code", default=None, help="Only prose, or only code.")
+@click.option("--tests", is_flag=True, help="Only tests.")
+@click.option("--no-tests", is_flag=True, help="No tests.")
+@click.option("--docs", is_flag=True, help="Only prose.")
+@click.option("--code", is_flag=True, help="Only code.")
 @options.snapshot_options
 @click.option("--no-update", is_flag=True, help="Search the index as it is, even if files have changed.")
 @click.option("--min-score", type=float, default=0.0, metavar="SCORE", help="No hits below this score.")
@@ -79,8 +86,10 @@ def search(
     languages: tuple[str, ...],
     kinds: tuple[str, ...],
     symbols: tuple[str, ...],
-    tests: bool | None,
-    docs: bool | None,
+    tests: bool,
+    no_tests: bool,
+    docs: bool,
+    code: bool,
     staged: bool,
     at: str | None,
     no_update: bool,
@@ -109,6 +118,8 @@ def search(
     Exit code: 0 hits, 1 nothing found, 2 error.
     """
     options.check_snapshot(staged=staged, at=at)
+    if not math.isfinite(min_score):
+        raise UsageError(f"--min-score must be a number, not {min_score}.", "Try: --min-score 0.5")
     form = options.choose_format(
         chosen_format, {"json": as_json, "jsonl": as_jsonl, "vimgrep": as_vimgrep, "files": files_only}
     )
@@ -125,14 +136,15 @@ def search(
     settings = load_settings(place.root, top_k=top_k, model=model)
     engine = options.open_engine(place, settings)
     filters = Filters(
-        paths=_paths_from_root(place, (*paths, *path_words), on_disk=not (staged or at)),
+        paths=_paths_from_root(place, paths, path_words, on_disk=not (staged or at)),
         languages=options.parse_languages(languages, engine.languages()) if languages else (),
         kinds=wanted_kinds,
         symbols=symbols,
         globs=globs,
-        tests=tests,
-        docs=docs,
+        tests=options.choose_one(tests, no_tests, "--tests", "--no-tests"),
+        docs=options.choose_one(docs, code, "--docs", "--code"),
     )
+    options.note_plain_folder(engine)
     with ProgressBars() as progress:
         result = engine.search(
             query,
@@ -161,6 +173,8 @@ def search(
     if not result.hits:
         output.print_note(text.near_misses_layout(result, folder=place.prefix))
         _suggest_verb(ctx, query)
+    if no_update and result.left_out:
+        output.print_note([text.left_out_line(result.left_out)])
     with ProgressBars() as progress:
         engine.finish(progress)
     return 0 if result.hits else 1
@@ -183,12 +197,13 @@ def _context(before: int | None, after: int | None, around: int | None) -> Conte
     return Context(before if before is not None else default, after if after is not None else default)
 
 
-def _paths_from_root(place: Place, paths: Sequence[str], *, on_disk: bool) -> tuple[str, ...]:
+def _paths_from_root(place: Place, flags: Sequence[str], words: Sequence[str], *, on_disk: bool) -> tuple[str, ...]:
     """Path filters relative to the root; a path that is not there is a mistake, not an empty result."""
-    for path in paths:
+    for path in (*flags, *words):
         if on_disk and not place.exists(path):
-            raise UsageError(f"No such file or folder: {path}", "Quote the whole query to search for that word.")
-    from_root = tuple(place.from_root(path) for path in paths)
+            hint = "Quote the whole query to search for that word." if path in words else _PATH_HINT
+            raise UsageError(f"No such file or folder: {path}", hint)
+    from_root = tuple(place.from_root(path, resolve=on_disk) for path in (*flags, *words))
     return () if "" in from_root else from_root  # the root itself restricts nothing
 
 

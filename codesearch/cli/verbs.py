@@ -17,6 +17,7 @@ from codesearch.cli.progress import ProgressBars
 from codesearch.cli.routing import Front
 from codesearch.cli.search import search
 from codesearch.render import documents, text
+from codesearch.render.safe import sanitise, shown_bytes
 from codesearch.settings import load_settings
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ def verb(command: Callable[..., None]) -> click.Command:
 def index(session: Session, *, staged: bool, at: str | None) -> None:
     """Bring the index up to date and report on it."""
     options.check_snapshot(staged=staged, at=at)
+    options.note_plain_folder(session.engine)
     with ProgressBars() as progress:
         report = session.engine.index(staged=staged, at=at, progress=progress)
     folder = session.place.prefix
@@ -129,7 +131,7 @@ def outline(session: Session, *, paths: tuple[str, ...]) -> None:
     In order of start; nested ones are indented.
     """
     place = session.place
-    files = session.engine.outline([place.absolute(place.from_root(path)) for path in paths])
+    files = session.engine.outline([place.absolute(place.find(path)) for path in paths])
     folder = place.prefix
     session.print(lambda: documents.outline_document(files), lambda: text.outline_layout(files, folder=folder))
 
@@ -145,10 +147,17 @@ def languages(session: Session) -> None:
 
 
 @verb
-def clean(session: Session) -> None:
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+def clean(session: Session, *, yes: bool) -> None:
     """Remove this repository's index.
 
-    The next search makes it again.
+    The next search makes it again. Asks first where a person can answer.
     """
+    size = session.engine.index_bytes()
+    if size and not yes and sys.stdin is not None and sys.stdin.isatty():
+        question = f"Remove the index, {shown_bytes(size)} in {sanitise(str(session.engine.home))}?"
+        if not click.confirm(question, err=True):
+            output.print_note(text.kept_layout())
+            raise click.exceptions.Exit(1)
     freed_bytes = session.engine.clean()
     session.print(lambda: documents.clean_document(freed_bytes), lambda: text.clean_layout(freed_bytes))

@@ -33,7 +33,10 @@ def search_document(result: SearchResult) -> Document:
 
 
 def hit_document(hit: Hit) -> Document:
-    """One hit; in `--jsonl` a line of its own. `snippet` is the text of the shown lines, joined by LF."""
+    """One hit; in `--jsonl` a line of its own.
+
+    `snippet` is an excerpt: a few lines of the hit joined by LF, the first of them line `snippet_start_line`.
+    """
     return {
         "rank": hit.rank,
         "score": round(float(hit.score), 4),
@@ -46,6 +49,7 @@ def hit_document(hit: Hit) -> Document:
         "language": hit.language,
         "signature": hit.signature,
         "snippet": "\n".join(line.rstrip("\r\n") for line in hit.snippet.lines),
+        "snippet_start_line": hit.snippet.start_line,
         "commit": hit.commit,
         "signals": {name: round(float(value), 4) for name, value in hit.signals.items()},
     }
@@ -109,7 +113,7 @@ def outline_document(files: Sequence[FileOutline]) -> Document:
 
 
 def shown_document(shown: Shown) -> Document:
-    """One declaration or line range; `text` is its lines joined by LF."""
+    """One declaration or line range; `text` is its lines joined by LF. `kind` is null for lines that are none."""
     return {
         "schema": SCHEMA,
         "path": shown.path,
@@ -117,7 +121,7 @@ def shown_document(shown: Shown) -> Document:
         "end_line": shown.end_line,
         "symbol": shown.symbol,
         "qualified_name": shown.qualified_name,
-        "kind": shown.kind.value,
+        "kind": shown.kind.value if shown.kind else None,
         "language": shown.language,
         "signature": shown.signature,
         "text": "\n".join(line.rstrip("\r\n") for line in shown.lines),

@@ -12,7 +12,7 @@ with `:` after the number of a line that matches and `-` after the others, as gr
 
 from __future__ import annotations
 
-import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,9 +20,12 @@ from enum import StrEnum
 
 from codesearch.render.safe import sanitise, sanitise_code, shown_bytes, shown_path
 from codesearch.types import (
+    Anchor,
     FileOutline,
+    Filters,
     Hit,
     IndexReport,
+    Kind,
     LanguageInfo,
     SearchResult,
     Shown,
@@ -33,6 +36,8 @@ from codesearch.types import (
 
 SNIPPET_LINES = 8  # enough to recognise a function; ten hits still fit on two screens
 SKIPPED_SHOWN = 5  # per reason; --json has all
+LONGEST_QUERY = 80  # characters of a query said back; a pasted stack trace would push the answer off the screen
+_NO_KIND = frozenset({Kind.REMAINDER, Kind.BLOCK})  # words for how a file was cut, not for what stands there
 
 
 class Role(StrEnum):
@@ -88,12 +93,28 @@ def search_layout(
 
 
 def near_misses_layout(result: SearchResult, *, folder: str = "") -> Iterator[Line | Code]:
-    """What to say when nothing was found: that, and the nearest declarations."""
-    yield _plain(f"Nothing found for “{sanitise(result.query)}”.")
+    """What to say when nothing was found: that, and the nearest declarations, or which filter admits nothing."""
+    if result.barred_by:
+        for filters in result.barred_by:
+            yield _plain(_barred(filters, folder))
+        if result.near_symbols:
+            yield _plain(f"Did you mean --symbol {sanitise(' or '.join(result.near_symbols))}?")
+        return
+    query = " ".join(result.query.split())
+    shown = query if len(query) <= LONGEST_QUERY else query[:LONGEST_QUERY].rstrip() + " …"
+    yield _plain(f"Nothing found for “{sanitise(shown)}”.")
     if result.near_misses:
         yield _plain("Nearest, below the threshold:")
     for hit in result.near_misses:
         yield Line((("  ", Role.PLAIN), *_hit_line(hit, folder).spans))
+
+
+def left_out_line(count: int) -> Line:
+    """What a search of the index as it is does not show."""
+    were = "was" if count == 1 else "were"
+    return _plain(
+        f"{_count(count, 'changed file')} {were} left out; without --no-update they are searched as they are."
+    )
 
 
 def best_part(snippet: Snippet, length: int = SNIPPET_LINES) -> Snippet:
@@ -119,23 +140,9 @@ def best_part(snippet: Snippet, length: int = SNIPPET_LINES) -> Snippet:
 
 
 def vimgrep_line(hit: Hit, *, folder: str = "") -> str:
-    """`path:line:col:text` of the line that declares the hit's symbol, else of its first line.
-
-    `col` counts bytes from 1, as vim does.
-    """
-    signature = hit.signature.split("\n", 1)[0]
-    symbol = re.search(rf"(?<!\w){re.escape(hit.symbol)}(?!\w)", signature) if hit.symbol else None
-    number, column, text = hit.start_line, 1, signature
-    for offset, line in enumerate(hit.snippet.lines):
-        declared_at = line.find(signature[: symbol.end()]) if symbol else -1
-        if symbol and declared_at >= 0:
-            number, text = hit.snippet.start_line + offset, line
-            column = len(line[: declared_at + symbol.start()].encode(errors="surrogateescape")) + 1
-            break
-        if hit.snippet.start_line + offset == hit.start_line:
-            text = line
-            column = len(line) - len(line.lstrip()) + 1
-    return f"{shown_path(hit.path, folder)}:{number}:{column}:{sanitise_code(text)}"
+    """`path:line:col:text` of the hit's anchor, as it is in the file; `col` counts bytes from 1, as vim does."""
+    anchor = hit.anchor or Anchor(hit.start_line, 1, "")
+    return f"{shown_path(hit.path, folder)}:{anchor.line}:{anchor.column}:{sanitise_code(anchor.text)}"
 
 
 def file_list(hits: Sequence[Hit], *, folder: str = "") -> list[str]:
@@ -229,6 +236,11 @@ def clean_layout(freed_bytes: int) -> Iterator[Line | Code]:
     yield _plain(f"Removed the index: {shown_bytes(freed_bytes)} freed." if freed_bytes else "Nothing to remove.")
 
 
+def kept_layout() -> Iterator[Line | Code]:
+    """What to say when `clean` was called off."""
+    yield _plain("Nothing was removed.")
+
+
 # --- parts --------------------------------------------------------------------------------------------------
 
 
@@ -245,7 +257,22 @@ def _citation_line(place: Hit | Shown, folder: str) -> Line:
     spans = [(citation, Role.CITATION)]
     if name := place.qualified_name or place.symbol:
         spans.append((f"  {sanitise(name)}", Role.SYMBOL))
-    return Line((*spans, (f"  {place.kind.value}", Role.KIND)))
+    if place.kind is not None and place.kind not in _NO_KIND:
+        spans.append((f"  {place.kind.value}", Role.KIND))
+    return Line(tuple(spans))
+
+
+def _barred(filters: Filters, folder: str) -> str:
+    """`No file passes -t go.`, with the flags as they can be typed."""
+    flags = [f"-p {shlex.quote(shown_path(path, folder))}" for path in filters.paths]
+    flags += [f"-g {shlex.quote(glob)}" for glob in filters.globs]
+    flags += [f"-t {language}" for language in filters.languages]
+    of_files = [(filters.tests, "--tests", "--no-tests"), (filters.docs, "--docs", "--code")]
+    flags += [yes if wanted else no for wanted, yes, no in of_files if wanted is not None]
+    of_declarations = [f"--kind {kind.value}" for kind in filters.kinds]
+    of_declarations += [f"--symbol {shlex.quote(symbol)}" for symbol in filters.symbols]
+    what = "declaration" if of_declarations else "file"
+    return f"No {what} passes {sanitise(' '.join(flags + of_declarations))}."
 
 
 def _hit_line(hit: Hit, folder: str) -> Line:
