@@ -11,7 +11,7 @@ import errno
 import os
 import time
 import uuid
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
@@ -25,20 +25,18 @@ from codesearch.analysis import ANALYSIS_RECIPE, Analyser, Pending
 from codesearch.errors import CorruptIndexError, RepositoryError
 from codesearch.journal import Journal
 from codesearch.languages import Languages
+from codesearch.reporting import Work, make_report
 from codesearch.repository import Repository
 from codesearch.settings import Settings
 from codesearch.store import Store, StoredUnit, StoredVectors
 from codesearch.terms import count_chunk_terms
 from codesearch.types import (
     Chunk,
-    DeclarationCounts,
     Embedder,
     Entry,
-    FileCounts,
     IndexReport,
     Progress,
     ProgressCallback,
-    Skipped,
     SkipReason,
     Snapshot,
 )
@@ -57,8 +55,6 @@ _DEAD_SHARE = 0.5  # of a segment's chunks that no file shows any more, before i
 _BATCH_BYTES = 512 * 1024  # of source per task: large enough to hide the cost of sending it
 _SEGMENT_CHUNKS = 150_000  # about 100 MB in memory while it is put together
 _WORTH_PROCESSES = 3_000_000  # bytes of new source below which starting workers costs more than it saves
-
-Position = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +99,8 @@ class IndexRun:
             old = None  # it shows a damaged segment, of which nothing can be believed
         rows = self._place(snapshot, old, from_worktree)
         self._publish(snapshot, rows)
-        report = self._report(snapshot, rows, old)
+        work = Work(self._parsed, self._embedded, time.perf_counter() - self._started)
+        report = make_report(snapshot.commit, rows, self._segments, old, work)
         shop.views.collect()
         return report
 
@@ -397,65 +394,6 @@ class IndexRun:
             moved.append(row)
         return moved
 
-    # --- report ----------------------------------------------------------------------------------------------
-
-    def _report(self, snapshot: Snapshot, rows: Sequence[FileRow], old: View | None) -> IndexReport:
-        skipped = []
-        parsed = reused = declared = 0
-        for row in rows:
-            reason = row.skip
-            if row.unit != NO_UNIT:
-                segment = self._segments[row.segment]
-                reason = segment.skip_of(row.unit)
-                declared += int(segment.units["declarations"][row.unit])
-                if reason is None:
-                    if segment.units["key"][row.unit].tobytes() in self._parsed:
-                        parsed += 1
-                    else:
-                        reused += 1
-            if reason is not None:
-                skipped.append(Skipped(row.path, reason))
-        moved, removed = self._moves(rows, old)
-        embedded = len(self._embedded)
-        return IndexReport(
-            commit=snapshot.commit,
-            files=FileCounts(len(rows), parsed, reused, len(skipped)),
-            declarations=DeclarationCounts(declared, embedded, declared - embedded, moved, removed),
-            skipped=tuple(sorted(skipped, key=lambda item: item.path)),
-            seconds=time.perf_counter() - self._started,
-        )
-
-    def _moves(self, rows: Sequence[FileRow], old: View | None) -> tuple[int, int]:
-        """How many declarations stand elsewhere now, and how many are gone; matched as multisets by key."""
-        if old is None:
-            return 0, 0
-        before: dict[str, tuple[Segment, int]] = {}
-        units = old.table.rows["unit"].tolist()
-        for index, path in enumerate(old.table.paths.to_list()):
-            if units[index] != NO_UNIT:
-                before[path] = old.segments[int(old.table.rows["segment"][index])], units[index]
-        was: dict[bytes, Counter[Position]] = defaultdict(Counter)
-        now: dict[bytes, Counter[Position]] = defaultdict(Counter)
-        for row in rows:
-            after = (self._segments[row.segment], row.unit) if row.unit != NO_UNIT else None
-            earlier = before.pop(row.path, None)
-            if after and earlier and _unit_key(after) == _unit_key(earlier):
-                continue
-            if after:
-                _count_positions(now, row.path, *after)
-            if earlier:
-                _count_positions(was, row.path, *earlier)
-        for path, earlier in before.items():
-            _count_positions(was, path, *earlier)
-        moved = removed = 0
-        for key, positions in was.items():
-            left = positions - now.get(key, Counter())
-            arrived = now.get(key, Counter()) - positions
-            elsewhere = min(left.total(), arrived.total())
-            moved += elsewhere
-            removed += left.total() - elsewhere
-        return moved, removed
-
 
 def record(workshop: Workshop, progress: ProgressCallback | None = None) -> None:
     """Writes what was published and not yet recorded into the store; the caller holds the index lock."""
@@ -544,14 +482,3 @@ def _embedded_keys(segment: Segment, fresh: NDArray[np.bool_]) -> set[bytes]:
     own = fresh & ((segment.chunks["flags"] & OWN) != 0)
     embedded[(first + segment.chunks["declaration"])[own]] = True
     return {key.tobytes() for key in segment.declarations["key"][embedded]}
-
-
-def _unit_key(place: tuple[Segment, int]) -> bytes:
-    return bytes(place[0].units["key"][place[1]])
-
-
-def _count_positions(positions: dict[bytes, Counter[Position]], path: str, segment: Segment, unit: int) -> None:
-    row = segment.units[unit]
-    first = int(row["first_declaration"])
-    for declaration in segment.declarations[first : first + int(row["declarations"])]:
-        positions[declaration["key"].tobytes()][path, int(declaration["first"])] += 1

@@ -83,7 +83,9 @@ class Searcher:
         known = tuple(term.term for term, rarity in zip(lexical.terms, lexical.rarity, strict=True) if rarity > 0)
         admitted, targets = self._admitted(filters)
         if filters != _NO_FILTERS and not admitted.any():
-            return Answer((), (), known, self._barring(filters), self._near_symbols(filters.symbols))
+            barring = self._barring(filters)
+            unknown = filters.symbols if Filters(symbols=filters.symbols) in barring else ()
+            return Answer((), (), known, barring, self._near_symbols(unknown))
         ranked = self._verified(self._rank(query, lexical, admitted, targets), known)
         if not lexical.any_known and not search_names(self._corpus, query, lexical.terms):
             return Answer((), _numbered(islice(ranked, _NEAR_MISSES)), known)

@@ -34,7 +34,8 @@ def places(root: Path, query: str, **how) -> list[str]:
     """Hits as `path:start-end`, after checking that every one cites lines that its file on disk has."""
     result = Engine.open(root, Settings()).search(query, **how)
     for hit in result.hits:
-        lines = (root / hit.path).read_bytes().decode("utf-8", "replace").split("\n")
+        text = (root / hit.path).read_bytes().decode("utf-8", "replace")
+        lines = text.removeprefix("\ufeff").split("\n")  # a byte order mark is no part of the first line
         assert 1 <= hit.start_line <= hit.end_line <= len(lines)
         assert hit.symbol in "\n".join(lines[hit.start_line - 1 : hit.end_line])
         for offset, line in enumerate(hit.snippet.lines):

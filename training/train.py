@@ -71,15 +71,16 @@ class Pairs:
                 name: Field(*(arrays[f"{name}_{part}"] for part in ("starts", "rows", "weights"))) for name in fields
             }
             self.repository = arrays["repository"]
+            texts = {"question": arrays["sentence"], "name_question": arrays["name_words"]}
             # Numbers of equal questions are equal: such pairs are no wrong answers to each other.
-            self.keys = {
-                kind: np.unique(arrays[text], return_inverse=True)[1]
-                for kind, text in (("question", "sentence"), ("name_question", "name_words"))
-            }
+            self.keys = {kind: np.unique(asked, return_inverse=True)[1] for kind, asked in texts.items()}
+            known = {kind: np.diff(self.fields[kind].starts) > 0 for kind in texts}
+            # A sentence that was asked before is kept as an empty text.
+            self._asks = {kind: known[kind] & (asked != "") for kind, asked in texts.items()}
 
     def asking(self, kind: str) -> np.ndarray:
         """The items that have a question of a kind with a known word."""
-        return np.flatnonzero(np.diff(self.fields[kind].starts) > 0)
+        return np.flatnonzero(self._asks[kind])
 
 
 def pooled(matrix: Tensor, bags: tuple[Tensor, Tensor, Tensor]) -> Tensor:
@@ -156,7 +157,7 @@ def loss_of(matrix: Tensor, pairs: Pairs, batches: Batches, weights: dict[str, f
 def measure(matrix: Tensor, pairs: Pairs, items: np.ndarray, weights: dict[str, float]) -> dict[str, float]:
     """How sentences find their declarations among the items, none of which has its doc."""
     codes = embed_code(matrix, pairs, items, weights, {"name": np.ones(len(items), np.int64)}, "body")
-    places = np.flatnonzero(np.diff(pairs.fields["question"].starts)[items] > 0)
+    places = np.flatnonzero(np.isin(items, pairs.asking("question")))
     scores = pooled(matrix, pairs.fields["question"].bags(items[places])) @ codes.T
     right = scores[torch.arange(len(places)), torch.from_numpy(places)]
     ranks = (scores > right[:, None]).sum(dim=1).add(1).numpy()
