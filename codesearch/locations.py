@@ -112,9 +112,7 @@ def find_anchor(
     return Anchor(number, len(text[:before].encode("utf-8", "surrogateescape")) + 1, text)
 
 
-def _find_signature(
-    lines: Sequence[str], first: int, last: int, symbol: str, signature: str
-) -> tuple[int, int] | None:
+def _find_signature(lines: Sequence[str], first: int, last: int, symbol: str, signature: str) -> tuple[int, int] | None:
     """Line number and characters before the name, where the signature's words stand as far as the name."""
     name = symbol.split(", ", 1)[0]  # one statement may declare several
     said = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", signature) if name else None

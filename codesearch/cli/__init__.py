@@ -33,6 +33,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return run(words)
     except KeyboardInterrupt:
-        # Whoever presses Ctrl-C twice gets no traceback for it from what Python does at its end.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        if arguments is None:  # the process ends now; a second Ctrl-C would print a traceback of how it ends
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
         return INTERRUPTED
