@@ -9,18 +9,15 @@ import is imported where it is needed: a search of an indexed, unchanged reposit
 
 from __future__ import annotations
 
-import errno
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codesearch.errors import CorruptIndexError, IndexBusyError, LocationError, RepositoryError, UsageError
+from codesearch.errors import CorruptIndexError, IndexBusyError, RepositoryError, UsageError
 from codesearch.repository import Changes, Repository
 from codesearch.settings import Settings, load_settings
 from codesearch.types import (
@@ -34,7 +31,6 @@ from codesearch.types import (
     SearchResult,
     Shown,
     Skipped,
-    SkipReason,
     SnapshotInfo,
     Status,
 )
@@ -42,6 +38,7 @@ from codesearch.version import __version__
 
 if TYPE_CHECKING:
     from codesearch.analysis import Analyser
+    from codesearch.browsing import Browser
     from codesearch.indexing import Workshop
     from codesearch.languages import Languages
     from codesearch.overlay import Difference
@@ -433,132 +430,19 @@ class Engine:
             location=str(self.home),
         )
 
+    @cached_property
+    def _browser(self) -> Browser:
+        from codesearch.browsing import Browser
+
+        return Browser(self.repository, self._languages, self.settings)
+
     def outline(self, paths: Sequence[str]) -> tuple[FileOutline, ...]:
-        """The declarations of files, read from the working tree as it is; a folder stands for its files.
-
-        LocationError for a file that is named and cannot be read as text; inside a folder it is passed over.
-        """
-        outlines = []
-        for path, is_named in self._expand(paths).items():
-            try:
-                outlines.append(self._outline_of(path, self._read_text(path)))
-            except LocationError:
-                if is_named:
-                    raise
-        return tuple(outlines)
-
-    def _read_text(self, path: str) -> bytes:
-        """A file of the working tree; LocationError says why it cannot be read as text."""
-        limit = self.settings.max_file_bytes
-        another = "Give a file inside the repository."
-        try:
-            content = self.repository.read_file(path, max_bytes=limit)
-        except FileNotFoundError:
-            raise LocationError(f"There is no file {path}.", another) from None
-        except OSError as error:
-            if (self.repository.root / path).is_symlink():
-                message, hint = f"{path} is a symbolic link; they are not followed.", "Give the file that it leads to."
-            elif error.errno == errno.EFBIG:
-                message = f"{path} is larger than {limit:,} bytes."
-                hint = "Raise the limit: set max_file_bytes, or CODESEARCH_MAX_FILE_BYTES in the environment."
-            elif (self.repository.root / path).is_dir():
-                message, hint = f"{path} is a folder.", f"See its files: codesearch outline {path}"
-            else:
-                message, hint = f"{path} cannot be read: {error.strerror or error}.", another
-            raise LocationError(message, hint) from error
-        _refuse_binary(content, path)
-        return content
-
-    def _outline_of(self, path: str, content: bytes) -> FileOutline:
-        from codesearch.chunking import TokenBudget, chunk_prose
-        from codesearch.parsing import parse
-
-        language = self._languages.for_path(path, content[:256])
-        if language is None:
-            return FileOutline(path, "", ())
-        if language.chunker == "sections":
-            parsed, _ = chunk_prose(content, language.name, TokenBudget(512, len))
-        else:
-            parsed = parse(content, language)
-        return FileOutline(path, language.name, parsed.declarations)
-
-    def _expand(self, paths: Sequence[str]) -> dict[str, bool]:
-        """Files inside the repository that paths name, and whether by themselves rather than through a folder."""
-        files: dict[str, bool] = {}
-        entries: list[str] | None = None
-        for given in paths:
-            path = self._inside(given)
-            target = self.repository.root / path
-            if target.is_symlink() or target.is_file():
-                files[path] = True
-            elif target.is_dir():
-                if entries is None:
-                    entries = [entry.path for entry in self.repository.snapshot().entries if entry.mode >> 12 == 8]
-                inside = "" if path == "." else f"{path}/"
-                for entry in entries:
-                    if entry.startswith(inside) and self._languages.for_path(entry) is not None:
-                        files.setdefault(entry, False)
-            else:
-                raise LocationError(f"There is no file {given}.", "Give a path inside the repository.")
-        return files
-
-    def _inside(self, given: str) -> str:
-        """A path as it stands in the repository: given from the root, or from the current folder."""
-        root = self.repository.root
-        candidates = [root / given, Path.cwd() / given]
-        inside = [
-            resolved.relative_to(root).as_posix()
-            for resolved in (Path(os.path.realpath(path.parent)) / path.name for path in candidates)
-            if resolved.is_relative_to(root)
-        ]
-        for path in inside:
-            if os.path.lexists(root / path):
-                return path
-        if inside:
-            return inside[0]
-        raise LocationError(f"{given} is outside the repository.", f"The repository is {root}.")
+        """The declarations of files, read from the working tree as it is; a folder stands for its files."""
+        return self._browser.outline(paths)
 
     def show(self, location: str) -> Shown:
         """The declaration or the lines at a location: FILE:LINE, FILE:A-B, FILE#symbol, REV:FILE:LINE."""
-        from codesearch.locations import find_lines, parse_location
-
-        bare = self.repository.is_bare
-        where = parse_location(
-            location, exists=lambda path: not bare and (self.repository.root / self._tidy(path)).is_file()
-        )
-        content, path = self._content_at("HEAD" if bare and not where.revision else where.revision, where.path)
-        outline = self._outline_of(path, content)
-        span, declaration = find_lines(replace(where, path=path), content, outline)
-        lines = content.decode("utf-8", "replace").removeprefix("\ufeff").split("\n")[span[0] - 1 : span[1]]
-        return Shown(
-            path=f"{where.revision}:{path}" if where.revision else path,
-            start_line=span[0],
-            end_line=span[1],
-            symbol=declaration.symbol if declaration else "",
-            qualified_name=declaration.qualified_name if declaration else "",
-            kind=declaration.kind if declaration else None,
-            language=outline.language,
-            signature=declaration.signature if declaration else "",
-            lines=tuple(line.rstrip("\r") for line in lines),
-        )
-
-    def _tidy(self, path: str) -> str:
-        try:
-            return self._inside(path)
-        except LocationError:
-            return path
-
-    def _content_at(self, revision: str | None, given: str) -> tuple[bytes, str]:
-        if revision is None:
-            path = self._inside(given)
-            return self._read_text(path), path
-        snapshot = self.repository.snapshot(at=revision)
-        oid = next((entry.oid for entry in snapshot.entries if entry.path == given), None)
-        content = next((found for _, found in self.repository.read_blobs([oid])), None) if oid else None
-        if content is None:
-            raise LocationError(f"There is no file {given} at {revision}.", "Give a path from the repository's root.")
-        _refuse_binary(content, given)
-        return content, given
+        return self._browser.show(location)
 
     def languages(self) -> tuple[LanguageInfo, ...]:
         """Every language that codesearch knows, with what the index has of it."""
@@ -585,14 +469,6 @@ class Engine:
             )
             for language in self._languages
         )
-
-
-def _refuse_binary(content: bytes, path: str) -> None:
-    from codesearch.analysis import classify
-
-    reason = classify(path, content, None)
-    if reason in (SkipReason.BINARY, SkipReason.UNDECODABLE):
-        raise LocationError(f"{path} is {reason.value}.", "Only text in UTF-8, or in an encoding like it, is read.")
 
 
 def _refuse_symlinks(home: Path) -> None:

@@ -57,6 +57,8 @@ def static():
         ("err", "error", "polygon"),
         ("auth", "login", "font"),
         ("db", "database", "colour"),
+        ("msg", "message", "polygon"),
+        ("cfg", "config", "kernel"),
         ("directory", "folder", "exception"),
         ("parse", "decode", "socket"),
     ],

@@ -185,7 +185,6 @@ def main() -> None:
     parser.add_argument("model", type=Path, help="folder to write")
     parser.add_argument("--steps", type=int, default=400, help="default: %(default)s")
     parser.add_argument("--rate", type=float, default=4e-3, help="learning rate of Adam (default: %(default)s)")
-    parser.add_argument("--mix", type=float, default=1.0, help="share of the trained matrix (default: %(default)s)")
     parser.add_argument("--version", type=int, default=2, help="version in config.json (default: %(default)s)")
     args = parser.parse_args()
 
@@ -222,13 +221,12 @@ def main() -> None:
             if now["mrr"] > best["mrr"]:
                 best, best_matrix = now, matrix.detach().clone()
 
-    trained = args.mix * best_matrix.numpy() + (1 - args.mix) * base
     config |= {
         "name": args.model.name,
         "version": args.version,
         "source": f"distilled from all-MiniLM-L6-v2, trained on {used} pairs of public code",
     }
-    write_model(args.model, terms, trained, config)
+    write_model(args.model, terms, best_matrix.numpy(), config)
 
 
 def shown(measured: dict[str, float]) -> str:

@@ -18,6 +18,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from types import FrameType
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
@@ -28,11 +29,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # searched, and a `multiprocessing.py` in it would be run.
     os.environ["PYTHONSAFEPATH"] = "1"
     words = list(sys.argv[1:] if arguments is None else arguments)
+    seen: list[int] = []
+    if arguments is None:
+        _remember_interrupts(seen)
     try:
         from codesearch.cli.run import run  # inside, so that Ctrl-C while modules load is caught as well
 
-        return run(words)
+        return run(words, interrupted=lambda: bool(seen))
     except KeyboardInterrupt:
         if arguments is None:  # the process ends now; a second Ctrl-C would print a traceback of how it ends
             signal.signal(signal.SIGINT, signal.SIG_IGN)
         return INTERRUPTED
+
+
+def _remember_interrupts(seen: list[int]) -> None:
+    """Ctrl-C raises as always, and is noted: a library may turn the exception into one of its own."""
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        seen.append(number)
+        signal.default_int_handler(number, frame)
+
+    signal.signal(signal.SIGINT, handle)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import click
 
@@ -17,10 +17,10 @@ DONE, NOTHING_FOUND, ERROR = 0, 1, 2
 _PLAIN_WORD = re.compile(r"[\w'?!,-]+")  # what no one would write for a path
 
 
-def run(words: list[str]) -> int:
+def run(words: list[str], interrupted: Callable[[], bool] = lambda: False) -> int:
     """The exit code of `codesearch WORDS…`. Errors are one `Error:` and one `Hint:` line on stderr.
 
-    Raises KeyboardInterrupt, and nothing else.
+    `interrupted` tells whether Ctrl-C was pressed. Raises KeyboardInterrupt, and nothing else.
     """
     output.prepare_streams()
     try:
@@ -39,6 +39,8 @@ def run(words: list[str]) -> int:
         output.drop_stdout()
         code = DONE
     except Exception as error:
+        if interrupted():
+            raise KeyboardInterrupt from error
         if "--debug" in words:
             traceback.print_exc()
         if isinstance(error, OSError) and output.is_from_output(error):
