@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from codesearch.queries import Form
 
 # The share of keywords by the form of the query: an identifier is meant literally, a question is not.
-KEYWORD_SHARE = {Form.IDENTIFIER: 0.7, Form.COMMAND: 0.5, Form.PHRASE: 0.5, Form.QUESTION: 0.5}
+KEYWORD_SHARE = {Form.IDENTIFIER: 0.7, Form.COMMAND: 0.45, Form.PHRASE: 0.45, Form.QUESTION: 0.45}
 
 
 def fuse(words: NDArray[np.float64], meaning: NDArray[np.float64], form: Form) -> NDArray[np.float64]:

@@ -27,7 +27,7 @@ NAME_POWER = 3  # a name must have nearly all of the query to count: every quest
 K1 = 1.2  # of BM25: how soon repeating a term stops helping; the textbook value
 PATH_WEIGHT = 0.5  # of words in the path, beside words in the text
 PATH_LENGTH = 0.5
-DENSE_PATH_WEIGHT = 0.3  # of the path's vector, beside the text's
+DENSE_PATH_WEIGHT = 0.25  # of the path's vector, beside the text's
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 _SHORTEST_TYPO = 5  # below that, one wrong letter makes another word

@@ -26,17 +26,19 @@ from codesearch.signals import (
     likely_meant,
     role_demotion,
     same_words,
+    shape_demotion,
 )
 from codesearch.terms import identifier_terms, words
 from codesearch.types import Embedder, Filters, Hit, Kind, Snippet
 from codesearch.view.corpus import Corpus
-from codesearch.view.segment import KINDS, OWN, Segment, kind_code, name_hash
+from codesearch.view.segment import KINDS, OWN, SYNTHETIC, Segment, kind_code, name_hash
 
 _CANDIDATES = 400  # documents that signals look at; the rest is too far behind to come back
 _NEAR_MISSES = 3
 _ELSEWHERE = 0.6  # of the right name in another place than the one that was asked for
 _NO_FILTERS = Filters()
 _FILE = kind_code(Kind.FILE)
+_REMAINDER = kind_code(Kind.REMAINDER)
 _CALLABLES = [kind_code(kind) for kind in Kind if kind.is_callable]
 _SNIPPET_LINES = 8
 ReadContent = Callable[[str, str], bytes | None]  # path, blob id → content, None when it is not that blob
@@ -184,12 +186,16 @@ class Searcher:
         scores = base[chosen] + parts["file"]
         parts["role"] = role_demotion(scores, corpus.roles[files], query)
         scores = scores + parts["role"]
-        containers = ~np.isin(corpus.chunks["kind"][corpus.chunk_of[chosen]], _CALLABLES)
-        parts["container"] = container_demotion(scores, containers, query)
+        rows = corpus.chunks[corpus.chunk_of[chosen]]
+        callables = np.isin(rows["kind"], _CALLABLES)
+        loose = (rows["kind"] == _REMAINDER) & (rows["declaration"] < 0)
+        nested = callables & ((rows["flags"] & SYNTHETIC) != 0)
+        parts["shape"] = shape_demotion(scores, loose, nested)
+        scores = scores + parts["shape"]
+        parts["container"] = container_demotion(scores, ~callables, query)
         scores = scores + parts["container"]
         places = self._places(chosen)
-        counted = corpus.chunks["kind"][corpus.chunk_of[chosen]] != _FILE
-        parts["crowding"] = crowding(scores, files, places, counted, query.form)
+        parts["crowding"] = crowding(scores, files, places, rows["kind"] != _FILE, query.form)
         scores = scores + parts["crowding"]
         for at in np.lexsort((places, -scores)).tolist():
             document = int(chosen[at])

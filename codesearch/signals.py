@@ -32,6 +32,8 @@ _ASKED_BY = {
 FILE_WEIGHT = 0.3  # of the mean of a file's best three documents
 _FILE_BEST = 3
 CONTAINER_COST = 0.2
+LOOSE_COST = 0.25
+NESTED_COST = 0.15
 _LIKELY_MEANT = {
     Kind.CONSTRUCTOR: 0.6,
     Kind.IMPL: 0.6,
@@ -72,6 +74,14 @@ def role_demotion(scores: NDArray[np.float64], roles: NDArray[np.uint8], query: 
         if not asked & _ASKED_BY[role]:
             factor[(roles & int(role)) != 0] *= 1 - cost
     return scores * (factor - 1)
+
+
+def shape_demotion(
+    scores: NDArray[np.float64], loose: NDArray[np.bool_], nested: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Import lists and other loose code, and functions inside functions, give way to declarations of their own."""
+    cost = LOOSE_COST * loose + NESTED_COST * nested
+    return -cost * np.maximum(scores, 0.0)
 
 
 def likely_meant(kind: Kind) -> float:
