@@ -39,6 +39,7 @@ _ELSEWHERE = 0.6  # of the right name in another place than the one that was ask
 _NO_FILTERS = Filters()
 _FILE = kind_code(Kind.FILE)
 _REMAINDER = kind_code(Kind.REMAINDER)
+_DATA = [kind_code(kind) for kind in (Kind.CONSTANT, Kind.VARIABLE, Kind.PROPERTY)]
 _CALLABLES = [kind_code(kind) for kind in Kind if kind.is_callable]
 _SNIPPET_LINES = 8
 ReadContent = Callable[[str, str], bytes | None]  # path, blob id → content, None when it is not that blob
@@ -190,7 +191,8 @@ class Searcher:
         callables = np.isin(rows["kind"], _CALLABLES)
         loose = (rows["kind"] == _REMAINDER) & (rows["declaration"] < 0)
         nested = callables & ((rows["flags"] & SYNTHETIC) != 0)
-        parts["shape"] = shape_demotion(scores, loose, nested)
+        data = np.isin(rows["kind"], _DATA) & (exactness[chosen] == 0)
+        parts["shape"] = shape_demotion(scores, loose, data, nested)
         scores = scores + parts["shape"]
         parts["container"] = container_demotion(scores, ~callables, query)
         scores = scores + parts["container"]

@@ -33,6 +33,7 @@ FILE_WEIGHT = 0.3  # of the mean of a file's best three documents
 _FILE_BEST = 3
 CONTAINER_COST = 0.2
 LOOSE_COST = 0.25
+DATA_COST = 0.15
 NESTED_COST = 0.15
 _LIKELY_MEANT = {
     Kind.CONSTRUCTOR: 0.6,
@@ -48,7 +49,7 @@ _LIKELY_MEANT = {
 SAME_WORDS = 0.3  # for a name that has all words of the query and no others …
 _SHORT_QUERY = 5  # … where the query has at most so many terms: a longer one is a sentence
 EXACT_NAME = 0.5  # the asked symbol's own definition outranks any mention of it
-CROWD = 3  # hits of a file after which a further one is held back no more: a large file can hold the answer as well
+CROWD = 2  # hits of a file after which a further one is held back no more: a large file can hold the answer as well
 # The factor on each further hit of a file: a command asks for one declaration wherever it is, the others for a place.
 CROWDING = {Form.COMMAND: 1.0, Form.QUESTION: 0.75, Form.PHRASE: 0.85, Form.IDENTIFIER: 0.8}
 
@@ -77,11 +78,14 @@ def role_demotion(scores: NDArray[np.float64], roles: NDArray[np.uint8], query: 
 
 
 def shape_demotion(
-    scores: NDArray[np.float64], loose: NDArray[np.bool_], nested: NDArray[np.bool_]
+    scores: NDArray[np.float64],
+    loose: NDArray[np.bool_],
+    data: NDArray[np.bool_],
+    nested: NDArray[np.bool_],
 ) -> NDArray[np.float64]:
-    """Import lists and other loose code, and functions inside functions, give way to declarations of their own."""
-    cost = LOOSE_COST * loose + NESTED_COST * nested
-    return -cost * np.maximum(scores, 0.0)
+    """Import lists and other loose code, data, and functions inside functions give way to what does the work."""
+    cost: NDArray[np.float64] = LOOSE_COST * loose + DATA_COST * data + NESTED_COST * nested
+    return np.asarray(-cost * np.maximum(scores, 0.0))
 
 
 def likely_meant(kind: Kind) -> float:
