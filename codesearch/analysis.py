@@ -23,7 +23,7 @@ from codesearch.view.segment import KEY_BYTES, quantise
 from codesearch.view.strings import encode
 from codesearch.view.vectors import KnownVectors
 
-ANALYSIS_VERSION = 2  # of what decides what a unit is, beyond the versions of its stages
+ANALYSIS_VERSION = 3  # of what decides what a unit is, beyond the versions of its stages
 ANALYSIS_RECIPE = f"{ANALYSIS_VERSION}.{CHUNKER_VERSION}.{TERMS_VERSION}"
 _SNIFFED_BYTES = 8000  # where git looks for a NUL to call a file binary
 _LFS_PREFIX = b"version https://git-lfs.github.com/spec/"
@@ -106,9 +106,7 @@ class Analyser:
         The chunks of all blobs are embedded at once: each call of an embedder has a price of its own.
         """
         cuts = [self._cut(item.content, item.unit) for item in items]
-        rows = [
-            chunk_array(_name(item.unit), item.content, chunks) for item, (_, chunks) in zip(items, cuts, strict=True)
-        ]
+        rows = [chunk_array(_name(item.unit), chunks) for item, (_, chunks) in zip(items, cuts, strict=True)]
         every = [chunk for _, chunks in cuts for chunk in chunks]
         terms = [count_chunk_terms(chunk) for chunk in every]
         keys = np.concatenate([part["key"] for part in rows]) if rows else np.zeros((0, KEY_BYTES), np.uint8)

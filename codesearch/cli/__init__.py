@@ -14,7 +14,6 @@ Exit codes: 0 hits (or done), 1 nothing found, 2 error, 130 interrupted.
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -25,9 +24,6 @@ INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit code; `arguments` are those of the process unless given."""
-    # Python puts the current folder on the import path of worker processes. That folder is a repository to be
-    # searched, and a `multiprocessing.py` in it would be run.
-    os.environ["PYTHONSAFEPATH"] = "1"
     words = list(sys.argv[1:] if arguments is None else arguments)
     seen: list[int] = []
     if arguments is None:

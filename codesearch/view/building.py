@@ -19,7 +19,6 @@ from codesearch.view.segment import (
     SYNTHETIC,
     UNIT,
     Segment,
-    digest64,
     kind_code,
     name_hash,
     skip_code,
@@ -155,14 +154,13 @@ def chunk_key(language: str, chunk: Chunk) -> bytes:
     return blake2b(b"\0".join(map(encode, fields)), digest_size=KEY_BYTES).digest()
 
 
-def chunk_array(language: str, content: bytes, chunks: Sequence[Chunk]) -> NDArray[Any]:
+def chunk_array(language: str, chunks: Sequence[Chunk]) -> NDArray[Any]:
     """The rows of a unit's chunks; lengths are filled in when their terms are added."""
     no_lengths = (0,) * len(FIELDS)
     return np.array(
         [
             (
                 np.frombuffer(chunk_key(language, chunk), np.uint8),
-                digest64(content[chunk.span.start_byte : chunk.span.end_byte]),
                 chunk.span.start_byte, chunk.span.end_byte, chunk.span.start_line, chunk.span.end_line,
                 chunk.declaration, min(chunk.part, 0xFFFF), min(chunk.parts, 0xFFFF), kind_code(chunk.kind),
                 SYNTHETIC * chunk.synthetic | OWN * chunk.own, no_lengths,

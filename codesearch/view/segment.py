@@ -22,7 +22,7 @@ from codesearch.types import Kind, SkipReason
 from codesearch.view.arrays import ArrayFile, write_arrays
 from codesearch.view.strings import Strings, encode
 
-FORMAT = 1  # of segments and views; what does not match is rebuilt
+FORMAT = 2  # of segments and views; what does not match is rebuilt
 KEY_BYTES = 16  # of content keys: 128 bits, so that two texts never share one by accident
 FIELDS = ("symbol", "parents", "signature", "doc", "body")
 
@@ -43,7 +43,7 @@ DECLARATION = np.dtype(
 )  # fmt: skip
 CHUNK = np.dtype(
     [
-        ("key", *_HASH), ("check", "<u8"), ("start", "<u4"), ("end", "<u4"), ("first", "<u4"), ("last", "<u4"),
+        ("key", *_HASH), ("start", "<u4"), ("end", "<u4"), ("first", "<u4"), ("last", "<u4"),
         ("declaration", "<i4"), ("part", "<u2"), ("parts", "<u2"), ("kind", "u1"), ("flags", "u1"),
         ("lengths", "<u2", (len(FIELDS),)),
     ]
