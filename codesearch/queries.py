@@ -37,14 +37,19 @@ _VERBS = frozenset(
     unregister unsubscribe unwrap update upgrade upload use validate verify visit wait walk warn watch wrap
     write yield""".split()  # noqa: SIM905
 )
+# What only a sentence has: it says what one declaration does, where a bare noun phrase names a topic.
+_OF_SENTENCES = frozenset(
+    """the a an this that it its is are if whether we you given has have be was will should not""".split()  # noqa: SIM905
+)
 _MOST_WORDS = 64  # of a query; what is pasted beyond that costs time and changes no answer
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*(?:(?:::|\.|#|->)[A-Za-z_$~][\w$]*)*")
 
 
 class Form(StrEnum):
-    """How a query is put; it decides how strongly further hits of one file are held back."""
+    """How a query is put; it decides what signals count, and how further hits of one file are held back."""
 
-    COMMAND = "command"  # "parse a cookie header": one declaration
+    SENTENCE = "sentence"  # "parse a cookie header", "the first route that matches": one declaration
+    COMMAND = "command"  # "parse cookie header"
     QUESTION = "question"  # "how does routing work": a place
     PHRASE = "phrase"  # "session cookie signing"
     IDENTIFIER = "identifier"  # "SecureCookieSession"
@@ -136,6 +141,8 @@ def _form(text: str, said: list[str]) -> Form:
         return Form.QUESTION
     if len(said) == 1:
         return Form.IDENTIFIER
+    if not _OF_SENTENCES.isdisjoint(word.lower() for word in said):
+        return Form.SENTENCE
     if first in _VERBS or (first.endswith("s") and (first[:-1] in _VERBS or first[:-2] in _VERBS)):
         return Form.COMMAND
     return Form.PHRASE

@@ -1,4 +1,4 @@
-"""One function for each way to find candidates: by words, by meaning, by name. Scores every document of a corpus.
+"""Finds documents by the words and by the names of a query; by meaning, the corpus itself compares vectors.
 
 Scores are absolute: 1 is the most that a document could reach, so that they can be compared between queries and
 nothing looks perfect for want of better.
@@ -27,7 +27,7 @@ NAME_POWER = 3  # a name must have nearly all of the query to count: every quest
 K1 = 1.2  # of BM25: how soon repeating a term stops helping; the textbook value
 PATH_WEIGHT = 0.5  # of words in the path, beside words in the text
 PATH_LENGTH = 0.5
-DENSE_PATH_WEIGHT = 0.25  # of the path's vector, beside the text's
+_NOWHERE = np.zeros(0, np.int64)
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 _SHORTEST_TYPO = 5  # below that, one wrong letter makes another word
@@ -37,6 +37,16 @@ OTHER_SPELLING = 0.75  # of a symbol in another case, beside the same name as it
 FORM_WEIGHT = 0.5  # of another form of a word
 _SHORTEST_STEM = 4  # "string" is no form of "str"
 _ENDINGS = ("s", "es", "ed", "d", "ing", "er", "r", "or", "ion", "ions", "al", "ly")
+
+
+@dataclass(frozen=True, eq=False)
+class FoundTerm:
+    """Where a sub-word of the query was found: chunks that have it, chunks whose name has it, files by their path."""
+
+    rarity: float
+    chunks: NDArray[np.int64]
+    named: NDArray[np.int64]
+    files: NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +61,12 @@ class Lexical:
     named: NDArray[np.float64]
     terms: tuple[QueryTerm, ...]
     rarity: NDArray[np.float64]
+    found: tuple[FoundTerm, ...]
+
+    @property
+    def rarity_found(self) -> float:
+        """The rarity of all sub-words that were found, more than 0."""
+        return sum(each.rarity for each in self.found) or 1.0
 
     @property
     def any_known(self) -> bool:
@@ -71,6 +87,7 @@ def search_words(corpus: Corpus, query: Query) -> Lexical:
     file_scores = np.zeros(corpus.file_count)
     possible = 0.0
     rarities = []
+    found = []
     terms = _with_near_words(corpus, query.terms)
     optional = [term for term in query.compounds if corpus.has_term(term.term)]
     for index, wanted in enumerate([*terms, *optional]):
@@ -84,8 +101,9 @@ def search_words(corpus: Corpus, query: Query) -> Lexical:
         if shown:
             weighted = np.add.reduceat(counts * FIELD_WEIGHTS[fields] / norms(chunks, fields), starts)
             chunk_scores[each] += wanted.weight * rarity * weighted / (K1 + weighted)
+            in_names = np.unique(chunks[fields <= _PARENTS])
             if index < len(terms):
-                in_name[np.unique(chunks[fields <= _PARENTS])] += rarity
+                in_name[in_names] += rarity
             in_symbol[np.unique(chunks[fields == _SYMBOL])] += 1
         if len(files):
             length = 1 - PATH_LENGTH + PATH_LENGTH * corpus.path_lengths[files] / corpus.path_average
@@ -95,11 +113,13 @@ def search_words(corpus: Corpus, query: Query) -> Lexical:
         if index < len(terms):
             possible += rarity
         rarities.append(rarity * wanted.weight if shown or len(files) else 0.0)
+        if rarities[-1] and not is_whole(wanted.term):
+            found.append(FoundTerm(rarities[-1], each if shown else _NOWHERE, in_names if shown else _NOWHERE, files))
     scores = chunk_scores[corpus.chunk_of] + PATH_WEIGHT * file_scores[corpus.file_of]
     possible = max(possible, 1e-9)
     lengths = np.maximum(corpus.chunks["lengths"][:, _SYMBOL], 1)
     named = (in_name / possible) ** NAME_POWER * np.minimum(in_symbol / lengths, 1.0)
-    return Lexical(scores / possible, named[corpus.chunk_of], (*terms, *optional), np.array(rarities))
+    return Lexical(scores / possible, named[corpus.chunk_of], (*terms, *optional), np.array(rarities), tuple(found))
 
 
 def _postings_of_forms(
@@ -132,13 +152,6 @@ def _field_norms(
         return length
 
     return norms
-
-
-def search_meaning(corpus: Corpus, vector: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Cosine of the query with each document's text, and with its path's words."""
-    text = corpus.chunk_similarities(vector).astype(np.float64)[corpus.chunk_of]
-    path = corpus.path_similarities(vector).astype(np.float64)[corpus.file_of]
-    return (text + DENSE_PATH_WEIGHT * path) / (1 + DENSE_PATH_WEIGHT)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,27 +1,24 @@
-"""Named, pure adjustments of scores: what code knows about itself and text search does not.
+"""Named, pure measures of what speaks for or against a document: what code knows and text search does not.
 
-Each takes arrays over the candidate documents and returns what is added to their scores; `--explain` shows them
-under these names.
+Each takes arrays over the candidate documents and returns one value for each; `ranking` weighs them, and `--explain`
+shows what each added under these names.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
-from codesearch.queries import Form, Query
+from codesearch.queries import Query
+from codesearch.retrieval import Lexical
 from codesearch.roles import Role
+from codesearch.terms import is_whole, split_identifier, words
 from codesearch.types import Kind
+from codesearch.view.corpus import Corpus
 
-# What a role costs, as a share of the score.
-DEMOTIONS = (
-    (Role.TEST, 0.25),
-    (Role.EXAMPLE, 0.2),
-    (Role.VENDORED, 0.3),
-    (Role.GENERATED, 0.2),
-    (Role.DOCS, 0.15),
-)
-# A word of the query that asks for such files, and lifts the demotion.
+# A word of the query that asks for files of a role, which then do not give way.
 _ASKED_BY = {
     Role.TEST: {"test", "tests", "spec", "fixture", "fixtures", "mock", "mocks"},
     Role.EXAMPLE: {"example", "examples", "sample", "demo", "benchmark", "tutorial"},
@@ -29,12 +26,7 @@ _ASKED_BY = {
     Role.GENERATED: {"generated"},
     Role.DOCS: {"docs", "documentation", "readme", "guide", "changelog"},
 }
-FILE_WEIGHT = 0.3  # of the mean of a file's best three documents
-_FILE_BEST = 3
-CONTAINER_COST = 0.2
-LOOSE_COST = 0.25
-DATA_COST = 0.15
-NESTED_COST = 0.15
+_FILE_BEST = 3  # documents of a file that are evidence for it
 _LIKELY_MEANT = {
     Kind.CONSTRUCTOR: 0.6,
     Kind.IMPL: 0.6,
@@ -46,46 +38,103 @@ _LIKELY_MEANT = {
     Kind.TEST: 0.6,
     Kind.SECTION: 0.5,
 }
-SAME_WORDS = 0.3  # for a name that has all words of the query and no others …
-_SHORT_QUERY = 5  # … where the query has at most so many terms: a longer one is a sentence
-EXACT_NAME = 0.5  # the asked symbol's own definition outranks any mention of it
 CROWD = 2  # hits of a file after which a further one is held back no more: a large file can hold the answer as well
-# The factor on each further hit of a file: a command asks for one declaration wherever it is, the others for a place.
-CROWDING = {Form.COMMAND: 1.0, Form.QUESTION: 0.75, Form.PHRASE: 0.85, Form.IDENTIFIER: 0.8}
+MOST_MENTIONS = 60  # of a symbol: what is mentioned everywhere says nothing about its users
+SHORTEST_CALLED = 4  # letters of a symbol; shorter ones are words of every text
+_CALLERS = 3  # of a declaration that are evidence for it
+# File names that say nothing themselves: the folder names what is inside.
+_NAMELESS = frozenset({"index", "mod", "init", "__init__", "lib", "main"})
 
 
-def file_evidence(scores: NDArray[np.float64], files: NDArray[np.int64]) -> NDArray[np.float64]:
-    """A share of the mean of the best three candidates in the same file: a file about the question lifts its parts."""
+def best_of_file(
+    scores: NDArray[np.float64], files: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """For each candidate the best score in its file, and the mean of the best three: a file about the question."""
     order = np.lexsort((-scores, files))
     sorted_files, sorted_scores = files[order], scores[order]
     starts = np.flatnonzero(np.diff(sorted_files, prepend=-1))
-    place = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
-    best = np.where(place < _FILE_BEST, sorted_scores, 0.0)
-    means = np.add.reduceat(best, starts) / _FILE_BEST if len(starts) else np.zeros(0)
-    result = np.empty(len(scores))
-    result[order] = np.repeat(means, np.diff(np.append(starts, len(order))))
-    return FILE_WEIGHT * result
+    counts = np.diff(np.append(starts, len(order)))
+    place = np.arange(len(order)) - np.repeat(starts, counts)
+    first = np.where(place < _FILE_BEST, sorted_scores, 0.0)
+    means = np.add.reduceat(first, starts) / _FILE_BEST if len(starts) else np.zeros(0)
+    best, mean = np.empty(len(scores)), np.empty(len(scores))
+    best[order] = np.repeat(sorted_scores[starts], counts)
+    mean[order] = np.repeat(means, counts)
+    return best, mean
 
 
-def role_demotion(scores: NDArray[np.float64], roles: NDArray[np.uint8], query: Query) -> NDArray[np.float64]:
-    """Tests, examples, vendored and generated files and documents give way to the code itself, unless asked for."""
-    asked = {term.term for term in query.terms}
-    factor = np.ones(len(scores))
-    for role, cost in DEMOTIONS:
-        if not asked & _ASKED_BY[role]:
-            factor[(roles & int(role)) != 0] *= 1 - cost
-    return scores * (factor - 1)
+def words_in_names(lexical: Lexical, chunks: NDArray[np.int64], count: int) -> NDArray[np.float64]:
+    """The share of the query's rarity whose words stand in a chunk's symbol or its parents'."""
+    result = np.zeros(len(chunks))
+    has = np.zeros(count, bool)
+    for found in lexical.found:
+        has[found.named] = True
+        result += found.rarity * has[chunks]
+        has[found.named] = False
+    return result / lexical.rarity_found
 
 
-def shape_demotion(
-    scores: NDArray[np.float64],
-    loose: NDArray[np.bool_],
-    data: NDArray[np.bool_],
-    nested: NDArray[np.bool_],
+def words_in_files(lexical: Lexical, corpus: Corpus, files: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The share of the query's rarity whose words stand anywhere in a candidate's file."""
+    inside = np.zeros(corpus.file_count, bool)
+    inside[files] = True
+    documents = np.flatnonzero(inside[corpus.file_of])
+    chunks, of = corpus.chunk_of[documents], corpus.file_of[documents]
+    result = np.zeros(corpus.file_count)
+    has = np.zeros(len(corpus.chunks), bool)
+    for found in lexical.found:
+        has[found.chunks] = True
+        having = np.zeros(corpus.file_count, bool)
+        having[of[has[chunks]]] = True
+        result += found.rarity * having
+        has[found.chunks] = False
+    return result[files] / lexical.rarity_found
+
+
+def words_in_paths(lexical: Lexical, files: NDArray[np.int64], count: int) -> NDArray[np.float64]:
+    """The share of the query's rarity whose words stand in a candidate's path."""
+    result = np.zeros(count)
+    for found in lexical.found:
+        result[found.files] += found.rarity
+    return result[files] / lexical.rarity_found
+
+
+def words_of_file_names(query: Query, paths: Sequence[str]) -> NDArray[np.float64]:
+    """The share of a file name's words that the query has, number aside; the folder's where a file is only `index`."""
+    asked = {term.term.rstrip("s") for term in query.terms if not is_whole(term.term)}
+    shares: dict[str, float] = {}
+    for path in dict.fromkeys(paths):
+        *folders, name = path.split("/")
+        stem = name.split(".")[0]
+        if stem.lower() in _NAMELESS and folders:
+            stem = folders[-1]
+        parts = [part.rstrip("s") for word in words(stem) for part in split_identifier(word)]
+        shares[path] = sum(part in asked for part in parts) / max(len(parts), 1)
+    return np.array([shares[path] for path in paths])
+
+
+def callers(
+    mentions: Sequence[NDArray[np.int64]], chunks: NDArray[np.int64], scores: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Import lists and other loose code, data, and functions inside functions give way to what does the work."""
-    cost: NDArray[np.float64] = LOOSE_COST * loose + DATA_COST * data + NESTED_COST * nested
-    return np.asarray(-cost * np.maximum(scores, 0.0))
+    """The mean score of the best three chunks that mention a candidate's symbol: what is used where it is asked about.
+
+    `scores` are those of all chunks. 0 where the symbol is mentioned nowhere else or nearly everywhere.
+    """
+    result = np.zeros(len(chunks))
+    for at, (chunk, found) in enumerate(zip(chunks.tolist(), mentions, strict=True)):
+        if 1 < len(found) <= MOST_MENTIONS:
+            others = np.sort(scores[found[found != chunk]])
+            result[at] = others[-_CALLERS:].sum() / _CALLERS
+    return result
+
+
+def roles(given: NDArray[np.uint8], query: Query) -> dict[str, NDArray[np.bool_]]:
+    """Which candidates are tests, examples, vendored or generated code, or documents, unless those are asked for."""
+    asked = {term.term for term in query.terms}
+    return {
+        str(role.name).lower(): (given & int(role)) != 0 if not asked & names else np.zeros(len(given), bool)
+        for role, names in _ASKED_BY.items()
+    }
 
 
 def likely_meant(kind: Kind) -> float:
@@ -93,31 +142,14 @@ def likely_meant(kind: Kind) -> float:
     return _LIKELY_MEANT.get(kind, 1.0)
 
 
-def container_demotion(scores: NDArray[np.float64], containers: NDArray[np.bool_], query: Query) -> NDArray[np.float64]:
-    """A command asks for what does it: a class or file whose members are about it gives way to the members."""
-    if query.form is not Form.COMMAND:
-        return np.zeros(len(scores))
-    return np.where(containers, -CONTAINER_COST * np.maximum(scores, 0.0), 0.0)
-
-
-def same_words(named: NDArray[np.float64], query: Query) -> NDArray[np.float64]:
-    """A short query in other order or split over class and member: "LinkedTreeMap rebalance" for its method."""
-    return SAME_WORDS * named if len(query.terms) <= _SHORT_QUERY else np.zeros(len(named))
-
-
-def exact_name(exactness: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The definition of the asked symbol; `exactness` is 0 for documents that do not define it."""
-    return EXACT_NAME * exactness
-
-
 def crowding(
     scores: NDArray[np.float64],
     files: NDArray[np.int64],
     places: NDArray[np.int64],
     counted: NDArray[np.bool_],
-    form: Form,
+    cost: float,
 ) -> NDArray[np.float64]:
-    """Each further hit of one file is held back, by the form of the query; only `counted` documents hold others back.
+    """Each further hit of one file is held back; only `counted` documents hold others back.
 
     `places` settle which of two equal scores comes first.
     """
@@ -126,5 +158,5 @@ def crowding(
     before: NDArray[np.int64] = np.cumsum(counted[order]) - counted[order]  # counted ones ahead, over all files
     ahead = np.empty(len(scores), np.int64)
     ahead[order] = before - np.repeat(before[starts], np.diff(np.append(starts, len(order))))
-    held: NDArray[np.float64] = np.maximum(scores, 0.0) * (CROWDING[form] ** np.minimum(ahead, CROWD) - 1)
+    held: NDArray[np.float64] = -cost * np.minimum(ahead, CROWD)
     return held

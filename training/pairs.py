@@ -4,12 +4,13 @@ Reads folders named `owner+name`, under the rules of vocabulary.py: permissive l
 named in the exclude file, no foreign code. Files are parsed and chunked as an index run does it, and a chunk is
 kept as the model's row numbers and weights for each of its fields, so that training sees what the product embeds.
 
-Two kinds of pairs come of each declaration:
+Three kinds of pairs:
 
-* doc: the first sentence of its doc comment asks for its code, from which the doc is taken out;
-* name: the words of its name ask for its code, from which the name is taken out.
+* doc: the first sentence of a declaration's doc comment asks for its code, from which the doc is taken out;
+* name: the words of its name ask for its code, from which the name is taken out;
+* commit: a commit's subject asks for the declaration that the commit changed most, as it was then.
 
-Writes one .npz of rows and weights, and prints the pairs of each language: doc, name.
+Writes one .npz of rows and weights, and prints the pairs of each language: doc, name, commit.
 """
 
 from __future__ import annotations
@@ -29,24 +30,25 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from vocabulary import is_usable, licence_of, read_excluded, revision_of, source_files
+from commits import MOST_FILES, most_changed, read_blobs, read_changes
+from vocabulary import FOREIGN, LARGEST_FILE, is_usable, licence_of, read_excluded, revision_of, source_files
 
 from codesearch.analysis import classify
 from codesearch.chunking import TokenBudget, chunk_code
 from codesearch.embedding import _UNASKED, DEFAULT_MODEL, MODELS, StaticEmbedder
-from codesearch.languages import load_languages
+from codesearch.languages import Languages, load_languages
 from codesearch.parsing import parse
 from codesearch.roles import Role, role_of
 from codesearch.terms import count_terms, is_whole, split_identifier, summary
 from codesearch.types import Chunk, Kind
 
-LANGUAGES = frozenset({"python", "javascript", "typescript", "tsx", "go", "rust", "java"})
-TEXTS = ("repository", "language", "sentence", "name_words")
-FIELDS = ("question", "name_question", "body", "unnamed_body", "name", "doc")
+TEXTS = ("repository", "language", "sentence", "name_words", "subject")
+FIELDS = ("question", "name_question", "commit_question", "body", "unnamed_body", "name", "doc")
 SHORTEST_QUESTION, LONGEST_QUESTION = 5, 40  # words; shorter ones say nothing, longer ones are no sentence
 SHORTEST_NAME = 2  # words; `get` or `new` asks for no function in particular
 SHORTEST_BODY = 6  # different terms left of the code; a getter tells nothing that its name does not
 LARGEST_REPOSITORY = 12_000  # declarations, evenly spread; one repository should not teach its own dialect
+MOST_COMMITS = 300  # of a repository: parsing old files is what takes the time
 LONGEST_DOC = 3_900  # characters; parsing cuts longer docs, whose rest could not be taken out of the body
 PROCESSES = 2
 
@@ -68,12 +70,13 @@ Rows = tuple[np.ndarray, np.ndarray]  # row numbers of the model's matrix (uint1
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One declaration: its two questions ("" where it asks none), and the rows of each of FIELDS."""
+    """One declaration: its questions ("" where it asks none), and the rows of each of FIELDS."""
 
     repository: str
     language: str
     sentence: str
     name_words: str
+    subject: str
     fields: tuple[Rows, ...]
 
 
@@ -94,29 +97,31 @@ def without(counts: Mapping[str, int], removed: Mapping[str, int]) -> dict[str, 
     return {term: count - removed.get(term, 0) for term, count in counts.items() if count > removed.get(term, 0)}
 
 
-def read_item(chunk: Chunk, repository: str, language: str) -> Item | None:
-    """The pairs of one declaration's chunk, or None when it has none."""
+def read_item(chunk: Chunk, repository: str, language: str, subject: str = "") -> Item | None:
+    """The pairs of one declaration's chunk, or None when it has none; with a subject, the commit's pair alone."""
     if chunk.kind is Kind.TEST or chunk.symbol.lower().startswith("test") or len(chunk.doc) > LONGEST_DOC:
         return None
-    sentence = first_sentence(chunk.doc)
+    sentence = "" if subject else first_sentence(chunk.doc)
     words = split_identifier(chunk.symbol)
-    name_words = " ".join(words) if len(words) >= SHORTEST_NAME and chunk.symbol.isascii() else ""
+    is_name = len(words) >= SHORTEST_NAME and chunk.symbol.isascii() and not subject
+    name_words = " ".join(words) if is_name else ""
     symbol = count_terms(chunk.symbol)
     body = without(count_terms(chunk.body), count_terms(chunk.doc))
     unnamed = without(body, symbol)
-    if sum(not is_whole(term) for term in unnamed) < SHORTEST_BODY or not (sentence or name_words):
+    if sum(not is_whole(term) for term in unnamed) < SHORTEST_BODY or not (sentence or name_words or subject):
         return None
     fields = rows_of(
         [
             (asked(count_terms(sentence)),),
             (asked(count_terms(name_words)),),
+            (asked(count_terms(subject)),),
             (body,),
             (unnamed,),
             (symbol, count_terms(chunk.parents)),
             (count_terms(summary(chunk.doc)),),
         ]
     )
-    return Item(repository, language, sentence, name_words, fields)
+    return Item(repository, language, sentence, name_words, subject, fields)
 
 
 @cache
@@ -137,27 +142,62 @@ def rows_of(fields: list[tuple[dict[str, int], ...]]) -> tuple[Rows, ...]:
     return tuple((rows[a:b].astype(np.uint16), weights[a:b].astype(np.float16)) for a, b in pairwise(borders.tolist()))
 
 
-def read_repository(folder: Path) -> list[Item]:
-    """The pairs of a checkout's own code, tests, examples and generated files left out."""
-    languages = load_languages()
+def declarations(content: bytes, path: str, languages: Languages) -> tuple[str, list[Chunk]]:
+    """The language of a file, and the first chunk of each declaration that has its own; none of tests and the like."""
+    language = languages.for_path(path, content[:256])
+    if language is None or language.syntax is None or role_of(path) & ~Role.DOCS:
+        return "", []
+    if classify(path, content, language) is not None or b"DO NOT EDIT" in content[:2000]:
+        return "", []
     budget = TokenBudget(model().token_budget, model().count_tokens)
+    chunks = chunk_code(content, parse(content, language), budget)
+    return language.name, [chunk for chunk in chunks if chunk.own and chunk.part == 0]
+
+
+def read_repository(folder: Path) -> list[Item]:
+    """The pairs of a checkout's own code, tests, examples and generated files left out; and those of its commits."""
+    languages = load_languages()
     name = folder.name.replace("+", "/", 1)
     items = []
     for file in source_files(folder):
-        path = file.relative_to(folder).as_posix()
-        content = file.read_bytes()
-        language = languages.for_path(path, content[:256])
-        if language is None or language.name not in LANGUAGES or role_of(path) & ~Role.DOCS:
-            continue
-        if classify(path, content, language) is not None or b"DO NOT EDIT" in content[:2000]:
-            continue
-        for chunk in chunk_code(content, parse(content, language), budget):
-            if chunk.own and chunk.part == 0 and (item := read_item(chunk, name, language.name)):
-                items.append(item)
+        language, chunks = declarations(file.read_bytes(), file.relative_to(folder).as_posix(), languages)
+        items += [item for chunk in chunks if (item := read_item(chunk, name, language))]
     step = max(1.0, len(items) / LARGEST_REPOSITORY)
     kept = [items[int(index * step)] for index in range(int(len(items) / step))]
-    print(f"{name}: {len(kept)} of {len(items)} declarations", file=sys.stderr, flush=True)
-    return kept
+    commits = list(read_commits(folder, name, languages))
+    print(f"{name}: {len(kept)} of {len(items)} declarations, {len(commits)} commits", file=sys.stderr, flush=True)
+    return kept + commits
+
+
+def read_commits(folder: Path, name: str, languages: Languages) -> Iterator[Item]:
+    """The pairs of a checkout's history, spread evenly over it."""
+    usable = []
+    for changes in read_changes(folder):
+        paths = [(change, languages.for_path(change.path, b"")) for change in changes]
+        code = [
+            change
+            for change, language in paths
+            if language
+            and language.syntax
+            and not role_of(change.path) & ~Role.DOCS
+            and not FOREIGN.search(change.path)
+        ]
+        if 0 < len(code) <= MOST_FILES:
+            usable.append(code)
+    step = max(1.0, len(usable) / MOST_COMMITS)
+    chosen = [usable[int(index * step)] for index in range(int(len(usable) / step))]
+    contents = read_blobs(folder, [change.blob for code in chosen for change in code])
+    for code in chosen:
+        total = sum(len(change.lines) for change in code)
+        for change in code:
+            content = contents.get(change.blob, b"")
+            if not content or len(content) > LARGEST_FILE:
+                continue
+            language, chunks = declarations(content, change.path, languages)
+            spans = [(chunk.span.start_line, chunk.span.end_line) for chunk in chunks]
+            for index in most_changed(spans, change.lines, total):
+                if item := read_item(chunks[index], name, language, change.subject):
+                    yield item
 
 
 def without_repeats(items: Iterable[Item]) -> Iterator[Item]:
@@ -165,6 +205,9 @@ def without_repeats(items: Iterable[Item]) -> Iterator[Item]:
     seen: set[bytes | str] = set()
     for item in items:
         body = item.fields[FIELDS.index("body")][0].tobytes()
+        if item.subject:
+            yield item  # the same code may answer a commit as well; training knows equal codes
+            continue
         sentence = "" if item.sentence.lower() in seen else item.sentence
         if body in seen or not (sentence or item.name_words):
             continue
@@ -184,16 +227,17 @@ def write_pairs(items: list[Item], path: Path) -> None:
 
 
 def write_counts(items: list[Item], folders: Iterable[Path], sources: Path) -> None:
-    """Adds two columns to the data sheet of vocabulary.py: pairs of each kind; and a row for each new repository."""
+    """Adds three columns to the data sheet of vocabulary.py: pairs of each kind; and a row for each new repository."""
     docs = Counter(item.repository for item in items if item.sentence)
     names = Counter(item.repository for item in items if item.name_words)
+    commits = Counter(item.repository for item in items if item.subject)
     lines = [line.split("\t")[:5] for line in sources.read_text("utf-8").splitlines()]
     rows = {row[0]: row for row in lines[1:]}
     for folder in folders:
         name = folder.name.replace("+", "/", 1)
         rows.setdefault(name, [name, revision_of(folder), licence_of(folder), "0", "0"])
-    table = [[*lines[0], "doc pairs", "name pairs"]]
-    table += [[*rows[name], str(docs[name]), str(names[name])] for name in sorted(rows)]
+    table = [[*lines[0], "doc pairs", "name pairs", "commit pairs"]]
+    table += [[*rows[name], str(docs[name]), str(names[name]), str(commits[name])] for name in sorted(rows)]
     sources.write_text("".join("\t".join(row) + "\n" for row in table), "utf-8")
 
 
@@ -213,9 +257,9 @@ def main() -> None:
     write_pairs(items, args.pairs)
     if args.sources:
         write_counts(items, folders, args.sources)
-    for language in sorted(LANGUAGES):
-        mine = [item for item in items if item.language == language]
-        print(language, sum(bool(i.sentence) for i in mine), sum(bool(i.name_words) for i in mine), sep="\t")
+    for language in sorted({item.language for item in items}):
+        mine = [(item.sentence, item.name_words, item.subject) for item in items if item.language == language]
+        print(language, *(sum(map(bool, kind)) for kind in zip(*mine, strict=True)), sep="\t")
 
 
 if __name__ == "__main__":

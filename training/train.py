@@ -16,6 +16,7 @@ import json
 import sys
 import time
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -31,9 +32,10 @@ CANDIDATES = 5_000  # declarations of the held-out repositories that a question 
 GROUP = 128  # pairs of one repository that stand together in a batch: the hard wrong answers
 GROUPS = 16  # groups of a batch
 TEMPERATURE = 0.05
-DOC_SHARE = 0.6  # of the groups: sentences are what the model is to learn, names are what there is more of
+# Of the groups: sentences are what the model is to learn, names are what there is more of, commits say more loosely.
+SHARES = {"question": 0.5, "name_question": 0.3, "commit_question": 0.2}
 NAME_DROPPED = 0.3  # of the codes that a sentence asks for: its words must find the body, too
-DOC_KEPT = 0.5  # of the codes that a name asks for
+DOC_KEPT = 0.5  # of the codes that a name or a commit asks for
 MEASURED_EVERY = 50  # steps
 WARM_UP = 20  # steps
 SEED = 7
@@ -71,9 +73,16 @@ class Pairs:
                 name: Field(*(arrays[f"{name}_{part}"] for part in ("starts", "rows", "weights"))) for name in fields
             }
             self.repository = arrays["repository"]
-            texts = {"question": arrays["sentence"], "name_question": arrays["name_words"]}
+            texts = {
+                "question": arrays["sentence"],
+                "name_question": arrays["name_words"],
+                "commit_question": arrays["subject"],
+            }
             # Numbers of equal questions are equal: such pairs are no wrong answers to each other.
             self.keys = {kind: np.unique(asked, return_inverse=True)[1] for kind, asked in texts.items()}
+            body = self.fields["body"]
+            codes = [body.rows[a:b].tobytes() for a, b in pairwise(body.starts.tolist())]
+            self.codes = np.unique(np.array([hash(code) for code in codes]), return_inverse=True)[1]
             known = {kind: np.diff(self.fields[kind].starts) > 0 for kind in texts}
             # A sentence that was asked before is kept as an empty text.
             self._asks = {kind: known[kind] & (asked != "") for kind, asked in texts.items()}
@@ -106,7 +115,7 @@ class Batches:
     def __init__(self, pairs: Pairs, usable: np.ndarray, rng: np.random.Generator) -> None:
         self._rng = rng
         self._groups: dict[str, list[np.ndarray]] = {}
-        self._left: dict[str, list[np.ndarray]] = {"question": [], "name_question": []}
+        self._left: dict[str, list[np.ndarray]] = {kind: [] for kind in SHARES}
         self._items = {}
         for kind in self._left:
             asking = pairs.asking(kind)
@@ -116,7 +125,7 @@ class Batches:
 
     def groups(self, count: int) -> list[tuple[str, np.ndarray]]:
         """So many groups, each with its kind; all pairs come once before any comes again."""
-        kinds = np.where(self._rng.random(count) < DOC_SHARE, "question", "name_question")
+        kinds = self._rng.choice(list(SHARES), count, p=list(SHARES.values()))
         return [(str(kind), self._next(str(kind))) for kind in kinds]
 
     def _next(self, kind: str) -> np.ndarray:
@@ -130,23 +139,26 @@ class Batches:
 def loss_of(matrix: Tensor, pairs: Pairs, batches: Batches, weights: dict[str, float], rng: np.random.Generator):
     """The symmetric InfoNCE of the next batch, and how many questions find their code first."""
     groups = batches.groups(GROUPS)
-    asked, codes, keys = [], [], []
-    for kind in ("question", "name_question"):
+    asked, codes, keys, bodies = [], [], [], []
+    for number, kind in enumerate(SHARES):
         items = np.concatenate([np.zeros(0, np.int64), *(group for of, group in groups if of == kind)])
         # Without its name also means without it in the body, where the signature repeats it.
-        dropped = rng.random(len(items)) < (NAME_DROPPED if kind == "question" else 1.0)
+        dropped = rng.random(len(items)) < (1.0 if kind == "name_question" else NAME_DROPPED)
         for body, part in (("body", items[~dropped]), ("unnamed_body", items[dropped])):
             if not len(part):
                 continue
             kept = {"name": np.full(len(part), body == "body")}
-            if kind == "name_question":
+            if kind != "question":
                 kept["doc"] = rng.random(len(part)) < DOC_KEPT
             asked.append(pooled(matrix, pairs.fields[kind].bags(part)))
             codes.append(embed_code(matrix, pairs, part, weights, kept, body))
-            keys.append(pairs.keys[kind][part] * 2 + (kind == "question"))
+            keys.append(pairs.keys[kind][part] * len(SHARES) + number)
+            bodies.append(pairs.codes[part])
     scores = torch.cat(asked) @ torch.cat(codes).T / TEMPERATURE
     key = torch.from_numpy(np.concatenate(keys))
-    repeated = (key[:, None] == key[None, :]) & ~torch.eye(len(key), dtype=torch.bool)
+    code = torch.from_numpy(np.concatenate(bodies))
+    repeated = (key[:, None] == key[None, :]) | (code[:, None] == code[None, :])
+    repeated &= ~torch.eye(len(key), dtype=torch.bool)
     scores = scores.masked_fill(repeated, -1e4)
     target = torch.arange(len(key))
     loss = (cross_entropy(scores, target) + cross_entropy(scores.T, target)) / 2
@@ -197,7 +209,7 @@ def main() -> None:
     held_out = np.isin(pairs.repository, HELD_OUT)
     candidates = np.sort(rng.permutation(np.flatnonzero(held_out))[:CANDIDATES])
     batches = Batches(pairs, ~held_out, rng)
-    used = sum(int((~held_out)[pairs.asking(kind)].sum()) for kind in ("question", "name_question"))
+    used = sum(int((~held_out)[pairs.asking(kind)].sum()) for kind in SHARES)
 
     matrix = torch.from_numpy(base.copy()).requires_grad_()
     optimiser = torch.optim.Adam([matrix], lr=args.rate)

@@ -30,7 +30,7 @@ SUFFIXES = """
 """
 # Other people's code inside a repository has a licence of its own, and test data is no one's vocabulary.
 FOREIGN = re.compile(
-    r"(^|/)(vendor|third[_-]?party|node_modules|deps|external|extern|dist|build|fixtures?|testdata|test[_-]data"
+    r"(^|/)(_?vendor(s|ed)?|(third|3rd)[_-]?party|contrib|bundled|submodules|node_modules|deps|external|extern|dist|build|fixtures?|testdata|test[_-]data"
     r"|snapshots?|__snapshots__|locales?|i18n|\.git)(/|$)|\.min\.",
     re.I,
 )
@@ -39,12 +39,14 @@ LARGEST_FILE = 400_000  # bytes; larger files are generated or data
 LICENCE_FILE = re.compile(r"^(licen[cs]e|copying|unlicense)([-.](txt|md|rst|mit|apache|apache2))?$", re.I)
 # First match wins, so the more specific wording comes first.
 LICENCES = {
-    "": "GNU (AFFERO |LESSER )?GENERAL PUBLIC|Mozilla Public License|Eclipse Public|Business Source",
+    "": "GNU (AFFERO |LESSER )?GENERAL PUBLIC|Mozilla Public License|Eclipse Public|Business Source|ShareAlike",
     "Apache-2.0": r"Apache License,?\s+Version 2\.0",
     "BSD-3-Clause": r"Redistribution and use in source and binary forms.*(neither the name|names? of .{0,80} may)",
     "BSD-2-Clause": r"Redistribution and use in source and binary forms",
     "ISC": r"Permission to use, copy, modify, and(/or)? distribute this software",
     "MIT": r"Permission is hereby granted, free of charge, to any person obtaining",
+    "Zlib": r"This software is provided .as-is.*Altered source versions must be plainly marked",
+    "BSL-1.0": r"Boost Software License",
     "Unlicense": r"free and unencumbered software released into the public domain",
 }
 SHORTEST_WORD, LONGEST_WORD = 2, 30  # letters; longer runs are hashes and run-together sentences

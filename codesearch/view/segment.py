@@ -132,6 +132,13 @@ class Segment:
         at = int(np.searchsorted(self.term_hashes, wanted))
         return at if at < len(self.term_hashes) and self.term_hashes[at] == wanted else -1
 
+    def chunks_of(self, declarations: NDArray[np.int64]) -> NDArray[np.int64]:
+        """For each declaration the chunk that shows it; the unit's first one where there is none."""
+        units = np.searchsorted(self.units["first_declaration"], declarations, side="right") - 1
+        local = self.declarations["chunk"][declarations].astype(np.int64)
+        first = self.units["first_chunk"][units].astype(np.int64)
+        return first + np.maximum(local, 0)
+
     def language_of(self, unit: int) -> str:
         """The name of a unit's language, "" for one without."""
         code = int(self.units[unit]["language"])

@@ -1,0 +1,255 @@
+"""Ranks documents: chooses candidates, measures signals of each, and weighs them by the form of the query.
+
+The weights are data (`models/ranking.json`), fitted by `training/ranking.py` on questions with known answers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codesearch.queries import Form, Query
+from codesearch.retrieval import Lexical, NamedDeclaration, search_names
+from codesearch.signals import (
+    best_of_file,
+    callers,
+    crowding,
+    likely_meant,
+    roles,
+    words_in_files,
+    words_in_names,
+    words_in_paths,
+    words_of_file_names,
+)
+from codesearch.terms import WHOLE, identifier_terms
+from codesearch.types import Kind
+from codesearch.view.corpus import Corpus
+from codesearch.view.segment import KINDS, OWN, SYNTHETIC, kind_code, name_hash
+
+WEIGHTS = Path(__file__).parent / "models" / "ranking.json"
+CANDIDATES = 300  # documents that signals look at; of those shown first, 99.9 % are among the best 100 before it
+_ELSEWHERE = 0.6  # of the right name in another place than the one that was asked for
+_SHORT_QUERY = 5  # terms; a longer query is a sentence, whose words in a name are an accident
+# For choosing candidates only: what keywords count beside meaning, and an asked name beside both.
+_KEYWORD_SHARE = {Form.IDENTIFIER: 0.7}
+_OTHER_KEYWORD_SHARE = 0.45
+_PATH_MEANING = 0.25  # of the path's vector, beside the text's
+_NAME_BONUS, _WORDS_BONUS = 0.5, 0.3
+_FILE = kind_code(Kind.FILE)
+_REMAINDER = kind_code(Kind.REMAINDER)
+_DATA = [kind_code(kind) for kind in (Kind.CONSTANT, Kind.VARIABLE, Kind.PROPERTY)]
+_CALLABLES = [kind_code(kind) for kind in Kind if kind.is_callable]
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What signals count for one form of query, in log-odds; `crowding` for each hit of the same file ahead."""
+
+    bias: float
+    crowding: float
+    signals: Mapping[str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """Candidate documents, in order of the corpus, the value of each signal for each, and asked declarations."""
+
+    documents: NDArray[np.int64]
+    signals: dict[str, NDArray[np.float64]]
+    named: dict[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A ranked document: the odds that it answers as a share of 1, and what each signal added to their logarithm."""
+
+    document: int
+    score: float
+    signals: dict[str, float]
+    named: int | None  # the asked declaration that it holds, as an index within its segment
+
+
+@cache
+def load_weights() -> dict[Form, Weights]:
+    """The shipped weights."""
+    table = json.loads(WEIGHTS.read_text("utf-8"))
+    return {
+        form: Weights(group["bias"], group["crowding"], group["weights"])
+        for group in table["groups"].values()
+        for form in map(Form, group["forms"])
+    }
+
+
+def rank(
+    corpus: Corpus, query: Query, vector: NDArray[np.float32], lexical: Lexical, admitted: NDArray[np.bool_]
+) -> list[Candidate]:
+    """Candidates, best first; ties by path and line, so that equal content gives equal answers."""
+    weights = load_weights()[query.form]
+    measured = measure(corpus, query, vector, lexical, admitted)
+    parts = {name: weight * measured.signals[name] for name, weight in weights.signals.items()}
+    odds = np.full(len(measured.documents), weights.bias)
+    for part in parts.values():
+        odds += part
+    files = corpus.file_of[measured.documents]
+    counted = corpus.chunks["kind"][corpus.chunk_of[measured.documents]] != _FILE
+    place = places(corpus, measured.documents)
+    parts["crowding"] = crowding(odds, files, place, counted, weights.crowding)
+    odds = odds + parts["crowding"]
+    order = np.lexsort((place, -odds)).tolist()
+    return [
+        Candidate(
+            document=int(measured.documents[at]),
+            score=float(1 / (1 + np.exp(-odds[at]))),
+            signals={name: round(float(values[at]), 4) for name, values in parts.items() if values[at]},
+            named=measured.named.get(int(measured.documents[at])),
+        )
+        for at in order
+    ]
+
+
+def measure(
+    corpus: Corpus, query: Query, vector: NDArray[np.float32], lexical: Lexical, admitted: NDArray[np.bool_]
+) -> Measured:
+    """The signals of the documents that may answer; the names of the signals are those of the weights."""
+    of_text = corpus.chunk_similarities(vector).astype(np.float64)
+    of_path = corpus.path_similarities(vector).astype(np.float64)
+    meaning = (of_text[corpus.chunk_of] + _PATH_MEANING * of_path[corpus.file_of]) / (1 + _PATH_MEANING)
+    share = _KEYWORD_SHARE.get(query.form, _OTHER_KEYWORD_SHARE)
+    both = share * lexical.scores + (1 - share) * np.maximum(meaning, 0.0)
+    exactness, named = _named(corpus, query, lexical)
+    alike = lexical.named if len(query.terms) <= _SHORT_QUERY else np.zeros(len(corpus))
+    base = np.where(admitted, both + _NAME_BONUS * exactness + _WORDS_BONUS * alike, -np.inf)
+    chosen = _best(base, CANDIDATES)
+    chunks, files = corpus.chunk_of[chosen], corpus.file_of[chosen]
+    rows = corpus.chunks[chunks]
+    callables = np.isin(rows["kind"], _CALLABLES)
+    mentions = _mentions(corpus, chunks)
+    best, evidence = best_of_file(base[chosen], files)
+    summaries = np.flatnonzero(corpus.chunks["kind"][corpus.chunk_of] == _FILE)
+    summarised = corpus.file_of[summaries]
+    signals: dict[str, NDArray[Any]] = {
+        "keywords": lexical.scores[chosen],
+        "meaning": of_text[chunks],
+        "path_meaning": of_path[files],
+        "exact_name": exactness[chosen],
+        "same_words": alike[chosen],
+        "name_words": words_in_names(lexical, chunks, len(corpus.chunks)),
+        "file_words": words_in_files(lexical, corpus, files),
+        "path_words": words_in_paths(lexical, files, corpus.file_count),
+        "file_name": words_of_file_names(query, [corpus.path(file) for file in files.tolist()]),
+        "file_best": best,
+        "file_evidence": evidence,
+        "file_keywords": _by_file(lexical.scores[summaries], summarised, corpus.file_count)[files],
+        "file_meaning": _by_file(of_text[corpus.chunk_of[summaries]], summarised, corpus.file_count)[files],
+        "callers": callers(mentions, chunks, _by_chunk(corpus, both)),
+        "uses": np.log1p([len(each) for each in mentions]),
+        "callable": callables,
+        "loose": (rows["kind"] == _REMAINDER) & (rows["declaration"] < 0),
+        "nested": callables & ((rows["flags"] & SYNTHETIC) != 0),
+        "data": np.isin(rows["kind"], _DATA) & (exactness[chosen] == 0),
+        "size": np.log1p(rows["lengths"].sum(axis=1)),
+        **roles(corpus.roles[files], query),
+    }
+    return Measured(chosen, {name: values.astype(np.float64) for name, values in signals.items()}, named)
+
+
+def _by_file(values: NDArray[np.float64], of: NDArray[np.int64], count: int) -> NDArray[np.float64]:
+    result = np.zeros(count)
+    result[of] = values
+    return result
+
+
+def _by_chunk(corpus: Corpus, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """For each chunk the best score of a document that shows it."""
+    result = np.zeros(len(corpus.chunks))
+    np.maximum.at(result, corpus.chunk_of, scores)
+    return result
+
+
+def _mentions(corpus: Corpus, chunks: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """For each chunk of a declaration the living chunks that have its symbol, its own included; empty for others."""
+    found: dict[str, NDArray[np.int64]] = {}
+    return [_mentioning(corpus, symbol, found) for symbol in _own_symbols(corpus, chunks)]
+
+
+def _mentioning(corpus: Corpus, symbol: str, found: dict[str, NDArray[np.int64]]) -> NDArray[np.int64]:
+    if symbol not in found:
+        terms = identifier_terms(symbol)
+        whole = next((term for term in reversed(terms) if term.startswith(WHOLE)), terms[0] if terms else "")
+        each, _, _ = corpus.find_term(whole)
+        each = each[np.flatnonzero(np.diff(each, prepend=-1))]
+        found[symbol] = each[corpus.times_shown[each] > 0]
+    return found[symbol]
+
+
+def _own_symbols(corpus: Corpus, chunks: NDArray[np.int64]) -> list[str]:
+    """The symbol of the declaration whose own chunk each is, or ""."""
+    symbols = []
+    for chunk in chunks.tolist():
+        segment, local = corpus.segment_of_chunk(chunk)
+        row = segment.chunks[local]
+        if not int(row["flags"]) & OWN:
+            symbols.append("")
+            continue
+        first = int(segment.units["first_declaration"][int(segment.unit_of_chunk[local])])
+        symbols.append(segment.strings[int(segment.declarations["symbol"][first + int(row["declaration"])])])
+    return symbols
+
+
+def places(corpus: Corpus, documents: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The rank of each document by path and start, which settles ties."""
+    files = corpus.file_of[documents]
+    paths = {file: corpus.path(file) for file in np.unique(files).tolist()}
+    rank = {file: number for number, file in enumerate(sorted(paths, key=paths.__getitem__))}
+    by_path = np.array([rank[file] for file in files.tolist()], np.int64)
+    starts = corpus.chunks["start"][corpus.chunk_of[documents]]
+    order = np.lexsort((documents, starts, by_path))
+    result = np.empty(len(documents), np.int64)
+    result[order] = np.arange(len(documents))
+    return result
+
+
+def _named(corpus: Corpus, query: Query, lexical: Lexical) -> tuple[NDArray[np.float64], dict[int, int]]:
+    """How exactly each document defines an asked symbol, and the declaration (within its segment) it defines."""
+    exactness = np.zeros(len(corpus))
+    named: dict[int, int] = {}
+    found = search_names(corpus, query, lexical.terms)
+    if not found:
+        return exactness, named
+    by_chunk: dict[int, list[tuple[float, NamedDeclaration]]] = {}
+    for match in found:
+        segment = corpus.segments[match.segment]
+        chunk = int(segment.chunks_of(np.array([match.declaration]))[0]) + int(corpus.chunk_bases[match.segment])
+        kind = KINDS[int(segment.declarations["kind"][match.declaration])]
+        by_chunk.setdefault(chunk, []).append((match.exactness * likely_meant(kind), match))
+    for document in np.flatnonzero(np.isin(corpus.chunk_of, list(by_chunk))).tolist():
+        for strength, match in by_chunk[int(corpus.chunk_of[document])]:
+            if match.missing and not match.missing <= _path_names(corpus, int(corpus.file_of[document])):
+                strength *= _ELSEWHERE
+            if strength > exactness[document]:
+                exactness[document], named[document] = strength, match.declaration
+    return exactness, named
+
+
+def _path_names(corpus: Corpus, file: int) -> set[int]:
+    """Hashes of the folder and file names of a path, suffixes aside."""
+    return {name_hash(part.partition(".")[0]) for part in corpus.path(file).split("/")}
+
+
+def _best(scores: NDArray[np.float64], count: int) -> NDArray[np.int64]:
+    """Indices of the best scores, with all that tie with the last one, so that the choice never depends on order."""
+    usable = np.flatnonzero(np.isfinite(scores))
+    if len(usable) <= count:
+        return usable
+    threshold = np.partition(scores[usable], len(usable) - count)[len(usable) - count]
+    chosen = usable[scores[usable] >= threshold]
+    if len(chosen) > 4 * count:  # a crowd of equals at the border: none of them stands out
+        chosen = usable[scores[usable] > threshold]
+    return chosen if len(chosen) else usable[: 4 * count]
