@@ -24,6 +24,8 @@ sealed abstract class Depot[T <: Parcel](val size: Int, name: String)(implicit e
   val (left, right) = (1, 2)
   val Some(first) = find(_ => true)
   val head :: _ = parcels.toList
+  val (low: Int, high: Map[Int, Int]) = bounds
+  val /: : Slash = Slash
   @volatile private var count = 0 // how many are inside
   val label: String
   var open: Boolean
@@ -47,6 +49,10 @@ sealed abstract class Depot[T <: Parcel](val size: Int, name: String)(implicit e
     }
     val runner = new Runnable {
       private val made = 1
+      override def run(): Unit = ()
+    }
+    val mixed = new Handler(times) with Runnable with Closing {
+      private var finished = false
       override def run(): Unit = ()
     }
     times match {
@@ -137,6 +143,10 @@ extension (parcel: Parcel)
   def fits: Boolean = true
   def fitsIn(size: Size): Boolean =
     size.factor > 1
+
+extension (inline parcel: Letter) {
+  inline def sealedBy(inline hand: String): Letter = ${ LetterMacros.sealedBy('parcel, 'hand) }
+}
 
 extension [A](all: List[A])(using Show[A]) def joined: String = ""
 
