@@ -142,6 +142,9 @@ public readonly record struct Stamp(int Cents)
 
 public record class Label;
 
+#if !TRIMMED
+[Serializable]
+#endif
 [StructLayout(LayoutKind.Explicit)]
 public unsafe ref struct Buffer
 {
