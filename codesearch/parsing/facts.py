@@ -34,6 +34,7 @@ class Found:
     kind: Kind
     names: list[str] = field(default_factory=list)
     prefix: str = ""
+    joint: str = ", "
     name_end: int = 0
     scope: str = ""
     body: int = -1
@@ -49,7 +50,7 @@ class Found:
     @property
     def symbol(self) -> str:
         """The name, or all of them where one statement gives several."""
-        return (self.prefix + ", ".join(self.names))[:LONGEST_SYMBOL]
+        return (self.prefix + self.joint.join(self.names))[:LONGEST_SYMBOL]
 
 
 @dataclass(slots=True)
@@ -145,11 +146,7 @@ def collect(content: bytes, root: Node, query: Query, syntax: Syntax) -> Facts:
 
 
 def _add_details(
-    found: Found,
-    pattern: int,
-    captures: dict[str, list[Node]],
-    settings: Mapping[str, str | None],
-    content: bytes,
+    found: Found, pattern: int, captures: dict[str, list[Node]], settings: Mapping[str, str | None], content: bytes
 ) -> None:
     if pattern == found.pattern:
         names = captures.get("name", ())
@@ -162,6 +159,7 @@ def _add_details(
         if not names and fixed_name and not found.names:
             found.names.append(fixed_name)
         found.prefix = settings.get("prefix") or ""
+        found.joint = settings.get("joint") or found.joint
         if "scope" in captures:
             found.scope = one_line(b"".join(content[n.start_byte : n.end_byte] for n in captures["scope"]))
     if "body" in captures and found.body < 0:
