@@ -153,6 +153,28 @@ public unsafe ref struct Buffer
     public readonly ref int First() => ref Length;
 }
 
+#if OPEN
+public
+#else
+internal
+#endif
+ref partial struct Reader
+#if MODERN
+    : IEquatable<Reader>
+#else
+    : IReader
+#endif
+{
+    public static void Zero(byte* at) { *(int*)(at + 1) = *(int*)(at + 2); }
+#if MODERN
+    public bool Equals(Reader other) {
+#else
+    public bool Equals(in Reader other) {
+#endif
+        return true;
+    }
+}
+
 public delegate TResult Convert<in T, out TResult>(T value);
 
 public static class ParcelExtensions
