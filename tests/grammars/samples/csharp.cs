@@ -165,7 +165,7 @@ ref partial struct Reader
     : IReader
 #endif
 {
-    public static void Zero(byte* at) { *(int*)(at + 1) = *(int*)(at + 2); }
+    public static void Zero(byte* at) { *(int*)at = *(int*)(at + 2); }
 #if MODERN
     public bool Equals(Reader other) {
 #else
