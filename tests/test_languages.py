@@ -40,6 +40,10 @@ def name_of(path, head=b""):
         ("cmd/main.go", "go"),
         ("src/lib.rs", "rust"),
         ("Main.java", "java"),
+        ("src/Depot.cs", "csharp"),
+        ("build.cake", "csharp"),
+        ("src/Depot.scala", "scala"),
+        ("build.sbt", "scala"),
         ("UPPER.PY", "python"),
         ("docs/guide.md", "markdown"),
         ("docs/guide.rst", "text"),
@@ -74,7 +78,9 @@ def test_extension_wins_over_the_first_line():
 
 
 def test_bundled_extensions_are_claimed_once():
-    claims = [extension for language in LANGUAGES for extension in (*language.extensions, *language.filenames)]
+    # Languages that look at the contents may share an extension with one that does not.
+    plain = [language for language in LANGUAGES if not language.contents]
+    claims = [extension for language in plain for extension in (*language.extensions, *language.filenames)]
     assert sorted(claims) == sorted(set(claims))
 
 
@@ -142,6 +148,8 @@ def test_version_changes_with_the_file_and_with_what_it_extends(tmp_path):
         (("extensions", 'chunker = "lines"\nextensions'), "key 'chunker': 'lines' is not a choice", None),
         (("extensions", 'merge = ["clause"]\nextensions'), "key 'merge': 'clause' is no kind", None),
         (("extensions", 'skip_locals = ["x"]\nextensions'), "key 'skip_locals': the query has no capture @x", None),
+        (("extensions", 'open_ended = ["x"]\nextensions'), "key 'open_ended': the query has no capture @x", None),
+        (("extensions", 'doc_markup = "tex"\nextensions'), "key 'doc_markup': 'tex' is not a choice", None),
         (("extensions", 'extends = "none"\nextensions'), "key 'extends': there is no language 'none'", None),
         (("extensions", "indented = 1\nextensions"), "key 'indented': not true or false", None),
     ],

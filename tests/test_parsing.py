@@ -187,6 +187,24 @@ def test_one_declaration_for_several_names_of_one_statement():
     assert [each.symbol for each in parsed.declarations] == ["a, b", "c, d"]
 
 
+def test_open_ended_declaration_reaches_to_the_comments_of_the_next_one_or_to_the_end_of_the_file():
+    source = "using X;\n\nnamespace A.B;\n\nclass C { void M() { } }\n\n// Second.\nnamespace D;\nclass E { }\n// end\n"
+    parsed = parse_as("csharp", source)
+    found = texts(source, parsed)
+    assert list(found) == ["A.B", "A.B.C", "A.B.C.M", "D", "D.E"]
+    assert found["A.B"] == "namespace A.B;\n\nclass C { void M() { } }"
+    assert found["D"] == "// Second.\nnamespace D;\nclass E { }\n// end"
+    assert [each.signature for each in parsed.declarations][:2] == ["namespace A.B", "class C"]
+
+
+def test_end_marker_belongs_to_what_it_ends():
+    source = "object O:\n  def f =\n    if x then\n      1\n    end if\n  end f\n\n  def g = 2\nend O\nclass P\n"
+    found = texts(source, parse_as("scala", source))
+    assert found["O"] == source.removesuffix("\nclass P\n")
+    assert found["O.f"].endswith("end if\n  end f")
+    assert found["O.g"] == "def g = 2"
+
+
 # --- kinds and names -----------------------------------------------------------------------------------------
 
 
@@ -223,6 +241,23 @@ def test_file_doc_is_no_licence_and_no_declarations_comment():
     assert parse_as("go", "// Copyright 2020.\npackage p\n\n// F is one.\nfunc F() {}\n").doc == ""
     assert parse_as("python", '#!/usr/bin/python\n# -*- coding: utf-8 -*-\n"""Says hello."""\n').doc == "Says hello."
     assert parse_as("python", "# Says hello.\n\nimport os\n").doc == "Says hello."
+
+
+def test_name_may_have_a_fixed_beginning_and_loses_the_quotes_around_it():
+    source = "class A { public static A operator +(A a, A b) => a; static explicit operator int(A a) => 1; ~A() { } }"
+    assert list(texts(source, parse_as("csharp", source)))[1:] == ["A.operator +", "A.operator int", "A.~A"]
+    source = 'class T extends Suite { test("adds \'two\'") { 1 }; test("""x""") { 1 }; def `a b` = 1; def c = "d" }'
+    assert list(texts(source, parse_as("scala", source)))[1:] == ["T.adds 'two'", "T.x", "T.a b", "T.c"]
+
+
+def test_doc_in_xml_reads_as_text():
+    source = (
+        '/// <summary>\n/// Sends <see cref="T:A.Letter"/> &lt;once&gt;,\n///\n'
+        "/// or <c>twice</c> if <paramref name='again' />.\n/// </summary>\n"
+        '/// <param name="again">Whether.</param>\n/// <returns a <b or x < y</returns>\nclass A { }\n'
+    )
+    doc = parse_as("csharp", source).declarations[0].doc
+    assert doc == "Sends A.Letter <once>,\nor twice if again.\nWhether.\n<returns a <b or x < y"
 
 
 # --- source inside macro calls -----------------------------------------------------------------------------------
