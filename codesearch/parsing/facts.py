@@ -5,6 +5,7 @@ The one place that touches tree-sitter's nodes, apart from borders and embedded 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, cast
@@ -32,6 +33,7 @@ class Found:
     capture: str
     kind: Kind
     names: list[str] = field(default_factory=list)
+    joint: str = ", "
     name_end: int = 0
     scope: str = ""
     body: int = -1
@@ -47,7 +49,7 @@ class Found:
     @property
     def symbol(self) -> str:
         """The name, or all of them where one statement gives several."""
-        return ", ".join(self.names)[:LONGEST_SYMBOL]
+        return self.joint.join(self.names)[:LONGEST_SYMBOL]
 
 
 @dataclass(slots=True)
@@ -119,7 +121,7 @@ def collect(content: bytes, root: Node, query: Query, syntax: Syntax) -> Facts:
 
     facts = Facts()
     kinds = syntax.kinds
-    fixed_names = [query.pattern_settings(index).get("name") for index in range(query.pattern_count)]
+    settings = [query.pattern_settings(index) for index in range(query.pattern_count)]
     for pattern, captures in QueryCursor(query).matches(root):
         capture = next((name for name in captures if name in kinds), None)
         if capture is None:
@@ -134,7 +136,7 @@ def collect(content: bytes, root: Node, query: Query, syntax: Syntax) -> Facts:
             # The pattern that stands first in the file decides what a node is; later ones add what it lacks.
             found.pattern, found.capture, found.kind = pattern, capture, kinds[capture]
             found.names.clear()
-        _add_details(found, pattern, captures, fixed_names[pattern], content)
+        _add_details(found, pattern, captures, settings[pattern], content)
     unnamed = [node_id for node_id, found in facts.declarations.items() if not found.names]
     for node_id in unnamed:
         del facts.declarations[node_id]
@@ -142,7 +144,7 @@ def collect(content: bytes, root: Node, query: Query, syntax: Syntax) -> Facts:
 
 
 def _add_details(
-    found: Found, pattern: int, captures: dict[str, list[Node]], fixed_name: str | None, content: bytes
+    found: Found, pattern: int, captures: dict[str, list[Node]], settings: Mapping[str, str | None], content: bytes
 ) -> None:
     if pattern == found.pattern:
         names = captures.get("name", ())
@@ -151,8 +153,10 @@ def _add_details(
             if name and name not in found.names:
                 found.names.append(name)
                 found.name_end = max(found.name_end, node.end_byte)
+        fixed_name = settings.get("name")
         if not names and fixed_name and not found.names:
             found.names.append(fixed_name)
+        found.joint = settings.get("joint") or found.joint
         if "scope" in captures:
             found.scope = one_line(b"".join(content[n.start_byte : n.end_byte] for n in captures["scope"]))
     if "body" in captures and found.body < 0:
