@@ -1,5 +1,6 @@
 """Which language a file is, and what a wrong grammar file says."""
 
+import re
 import subprocess
 import sys
 
@@ -179,3 +180,36 @@ def test_unreadable_and_malformed_files_are_named(tmp_path):
     (tmp_path / "bad.toml").write_text("name = ")
     with pytest.raises(GrammarError, match=r"bad\.toml: not valid TOML"):
         load_languages(tmp_path)
+
+
+def test_contents_decide_between_languages_of_one_extension():
+    assert name_of("a.h", b"int f(void);\n") == "c"
+    assert name_of("a.h", b'#ifdef __cplusplus\nextern "C" {\n#endif\nint f(void);\n') == "c"
+    assert name_of("a.h", b"namespace a {\nint f();\n}\n") == "cpp"
+    assert name_of("a.h", b"class A {\n public:\n  int f();\n};\n") == "cpp"
+    assert name_of("a.hpp", b"int f(void);\n") == "cpp"
+
+
+def test_a_users_language_wins_whatever_the_contents(tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text('name = "mine"\nchunker = "sections"\nextensions = [".h"]\n')
+    language = load_languages(file).for_path("a.h", b"namespace a {\n}\n")
+    assert language is not None
+    assert language.name == "mine"
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('contents = "("', "key 'contents': no regular expression"),
+        ("masks = ['(']", "key 'masks': no regular expression"),
+        ("masks = ['a']", "key 'masks': 'a' has no group"),
+        ("conditionals = '(?P<open>if)'", "key 'conditionals': not all of the groups open, branch and never"),
+    ],
+)
+def test_wrong_patterns_are_named(tmp_path, line, message):
+    file = tmp_path / "mine.toml"
+    query = "query = '(function_definition name: (identifier) @name) @function'"
+    file.write_text(f'name = "mine"\ngrammar = "python"\nextensions = [".x"]\n{line}\n{query}\n')
+    with pytest.raises(GrammarError, match=re.escape(message)):
+        load_languages(file)

@@ -310,6 +310,48 @@ def test_ten_thousand_macro_calls_cost_seconds():
     assert time.process_time() - started < 12  # about 1 s
 
 
+# --- what the parser does not see ---------------------------------------------------------------------------------
+
+
+def test_both_declarations_of_a_choice_are_found_and_one_of_two_that_share_an_end():
+    source = (
+        "#if A\nint f(void) { return 1; }\n#else\nint f(void) { return 2; }\n#endif\n"
+        "#if A\nint g(int x) {\n#define IN_A 1\n#else\nint g(void) {\n#define IN_B 1\n#endif\n  return 1;\n}\n"
+        "#if 0\nint dead(void) {\n#endif\nint after;\n"
+    )
+    parsed = parse_as("c", source)
+    assert [each.symbol for each in parsed.declarations] == ["f", "f", "g", "IN_A", "IN_B", "after"]
+    assert parsed.declarations[2].signature == "int g(int x)"
+
+
+def test_attribute_macros_are_cited_but_are_no_part_of_the_signature():
+    source = "/* Doc. */\nLIB_API const char *name(int x LIB_UNUSED);\n__attribute__((cold)) int f(void) LIB_PURE;\n"
+    parsed = parse_as("c", source)
+    assert texts(source, parsed) == {
+        "name": source.partition("\n__")[0],
+        "f": "__attribute__((cold)) int f(void) LIB_PURE;",
+    }
+    assert [(each.signature, each.doc) for each in parsed.declarations] == [
+        ("const char *name(int x LIB_UNUSED)", "Doc."),
+        ("int f(void) LIB_PURE", ""),
+    ]
+
+
+def test_macros_in_a_definition_of_a_macro_are_left_alone():
+    source = "#define A(x) \\\n  B(x)\n#define C(x) __attribute__((x))\n#define D(x)\nint after;\n"
+    assert [each.symbol for each in parse_as("c", source).declarations] == ["A", "C", "D", "after"]
+
+
+@pytest.mark.parametrize("language", ["c", "cpp"])
+@pytest.mark.parametrize(
+    "unit", ["AAA(", "AAA(x", "#if 1\n", "#else\n", "AAA ", "* a ", ") AAA(", "a<", "__attribute__(("]
+)
+def test_masking_never_searches_endlessly(language, unit):
+    started = time.process_time()
+    parse_as(language, unit * (20_000 // len(unit)))
+    assert time.process_time() - started < 12  # an endless search in a pattern takes minutes
+
+
 # --- borders -------------------------------------------------------------------------------------------------
 
 

@@ -7,6 +7,7 @@ the parser is shown them: names, signatures and texts come from the file itself.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from functools import lru_cache
 
 from codesearch.languages import Syntax
@@ -20,7 +21,7 @@ _TOKENS = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 _OTHER_DIRECTIVE = re.compile(rb"^[ \t]*+#(?:[^\\\n]|\\.)*+", re.DOTALL | re.MULTILINE)
-_SEMICOLON, _ATTRIBUTE = "semicolon", "attribute"
+_SEMICOLON, _ATTRIBUTE, _DIRECTIVE = "semicolon", "attribute", "directive"
 
 
 def masked(content: bytes, syntax: Syntax) -> tuple[bytes, list[Piece]]:
@@ -29,12 +30,18 @@ def masked(content: bytes, syntax: Syntax) -> tuple[bytes, list[Piece]]:
     if not syntax.masks and not syntax.conditionals:
         return content, attributes
     seen = bytearray(content)
+    others: list[tuple[int, int]] = []
     if syntax.conditionals:
         _mask_conditionals(seen, syntax.conditionals)
+        others = [match.span() for match in _OTHER_DIRECTIVE.finditer(seen)]
+    starts = [start for start, _ in others]
     semicolons: list[int] = []
     for pattern in _compiled(syntax.masks):
         names = {group: name for name, group in pattern.groupindex.items()}
         for match in list(pattern.finditer(seen)):
+            before = bisect_right(starts, match.start()) - 1
+            if before >= 0 and match.start() < others[before][1] and _DIRECTIVE not in pattern.groupindex:
+                continue
             for group in range(1, pattern.groups + 1):
                 start, end = match.span(group)
                 if start == end:
