@@ -25,7 +25,9 @@ _PACK = "tree_sitter_language_pack"
 _CHUNKERS = ("declarations", "sections")
 _DOC_COMMENTS = ("above", "inside", "both")
 
-_TEXT_KEYS = frozenset({"name", "chunker", "grammar", "extends", "scope_separator", "doc_comments", "query", "borders"})
+_TEXT_KEYS = frozenset(
+    {"name", "chunker", "grammar", "extends", "scope_separator", "name_quotes", "doc_comments", "query", "borders"}
+)
 _LIST_KEYS = frozenset(
     {"extensions", "filenames", "interpreters", "comments", "attributes", "wrappers"}
     | {"local_scopes", "skip_locals", "merge"}
@@ -65,6 +67,7 @@ class Syntax:
     skip_locals: frozenset[str]
     merge: frozenset[Kind]
     doc_comments: str
+    name_quotes: str
     indented: bool
     source: str
 
@@ -276,6 +279,7 @@ def _syntax(check: _Checker) -> Syntax:
         skip_locals=skip_locals,
         merge=frozenset(check.kind("merge", kind) for kind in check.texts("merge")),
         doc_comments=check.choice("doc_comments", _DOC_COMMENTS),
+        name_quotes=check.text("name_quotes"),
         indented=indented,
         source=str(check.file),
     )

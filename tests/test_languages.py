@@ -118,6 +118,24 @@ def test_users_grammar_file_extends_a_bundled_language(tmp_path):
     assert [each.symbol for each in parse(b"def rule(): pass\n", language).declarations] == ["rule"]
 
 
+def test_names_lose_the_quotes_that_a_grammar_file_lists(tmp_path):
+    (tmp_path / "ini.toml").write_text(INI + 'name_quotes = "`\'"\n')
+    language = load_languages(tmp_path).for_path("setup.ini")
+    parsed = parse(b"[`a b`]\n['c']\n[`d']\n[``]\n", language)
+    assert [each.symbol for each in parsed.declarations] == ["a b", "c", "`d'", "``"]
+
+
+def test_body_of_several_nodes_ends_the_declaration(tmp_path):
+    query = "((section_name (text) @name) @module . (setting) @body . (setting) @body)"
+    (tmp_path / "ini.toml").write_text(INI.replace("(section (section_name (text) @name)) @module", query))
+    content = b"[a]\nx = 1\ny = 2\n[b]\n"
+    parsed = parse(content, load_languages(tmp_path).for_path("setup.ini"))
+    assert [content[each.span.start_byte : each.span.end_byte] for each in parsed.declarations] == [
+        b"[a]\nx = 1\ny = 2"
+    ]
+    assert parsed.declarations[0].body_start == 4
+
+
 def test_version_changes_with_the_file_and_with_what_it_extends(tmp_path):
     file = tmp_path / "ini.toml"
     file.write_text(INI)
@@ -144,6 +162,7 @@ def test_version_changes_with_the_file_and_with_what_it_extends(tmp_path):
         (("extensions", 'skip_locals = ["x"]\nextensions'), "key 'skip_locals': the query has no capture @x", None),
         (("extensions", 'extends = "none"\nextensions'), "key 'extends': there is no language 'none'", None),
         (("extensions", "indented = 1\nextensions"), "key 'indented': not true or false", None),
+        (("extensions", "name_quotes = ['`']\nextensions"), "key 'name_quotes': not a text", None),
     ],
 )
 def test_wrong_grammar_file_names_file_key_and_fix(tmp_path, change, message, hint):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from codesearch.errors import GrammarError
 from codesearch.languages import Language, Syntax
-from codesearch.parsing.source import LONGEST_SYMBOL, Piece, back, clean_string, one_line
+from codesearch.parsing.source import LONGEST_SYMBOL, Piece, back, clean_string, one_line, unquoted
 from codesearch.types import Kind
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def collect(content: bytes, root: Node, query: Query, syntax: Syntax) -> Facts:
             # The pattern that stands first in the file decides what a node is; later ones add what it lacks.
             found.pattern, found.capture, found.kind = pattern, capture, kinds[capture]
             found.names.clear()
-        _add_details(found, pattern, captures, fixed_names[pattern], content)
+        _add_details(found, pattern, captures, fixed_names[pattern], content, syntax.name_quotes)
     unnamed = [node_id for node_id, found in facts.declarations.items() if not found.names]
     for node_id in unnamed:
         del facts.declarations[node_id]
@@ -142,12 +142,17 @@ def collect(content: bytes, root: Node, query: Query, syntax: Syntax) -> Facts:
 
 
 def _add_details(
-    found: Found, pattern: int, captures: dict[str, list[Node]], fixed_name: str | None, content: bytes
+    found: Found,
+    pattern: int,
+    captures: dict[str, list[Node]],
+    fixed_name: str | None,
+    content: bytes,
+    quotes: str,
 ) -> None:
     if pattern == found.pattern:
         names = captures.get("name", ())
         for node in names:
-            name = one_line(content[node.start_byte : node.end_byte])
+            name = unquoted(one_line(content[node.start_byte : node.end_byte]), quotes)
             if name and name not in found.names:
                 found.names.append(name)
                 found.name_end = max(found.name_end, node.end_byte)
@@ -155,11 +160,11 @@ def _add_details(
             found.names.append(fixed_name)
         if "scope" in captures:
             found.scope = one_line(b"".join(content[n.start_byte : n.end_byte] for n in captures["scope"]))
-    if "body" in captures and found.body < 0:
-        body = captures["body"][0]
-        found.body = body.start_byte
-        # A declaration inside a macro's tokens has no node of its own: it runs from its keyword to its body's end.
-        found.end = max(found.end, body.end_byte)
+    if bodies := captures.get("body"):
+        if found.body < 0:
+            found.body = bodies[0].start_byte
+        # What is no part of the node still ends the declaration: a body among a macro's tokens, a property's accessors.
+        found.end = max(found.end, bodies[-1].end_byte)
     if "doc" in captures and not found.doc:
         found.doc = clean_string(content, captures["doc"][0])
 

@@ -185,6 +185,12 @@ def one_line(raw: bytes) -> str:
     return " ".join(decoded(raw[: 4 * LONGEST_SYMBOL]).split())[:LONGEST_SYMBOL]
 
 
+def unquoted(name: str, quotes: str) -> str:
+    """A name without the quotes that a language lets stand around it."""
+    quoted = len(name) > 2 and name[0] == name[-1] and name[0] in quotes
+    return name[1:-1] if quoted else name
+
+
 def clean_comment(text: str) -> str:
     """A comment's text without the markers of any language."""
     lines = [_COMMENT_ENDS.sub("", _COMMENT_MARKERS.sub("", line)) for line in text[:LONGEST_DOC].splitlines()]
