@@ -27,6 +27,7 @@ _DOC_COMMENTS = ("above", "inside", "both")
 
 _TEXT_KEYS = frozenset(
     {"name", "chunker", "grammar", "extends", "scope_separator", "name_quotes", "doc_comments", "query", "borders"}
+    | {"unparsed_lines"}
 )
 _LIST_KEYS = frozenset(
     {"extensions", "filenames", "interpreters", "comments", "attributes", "wrappers"}
@@ -69,6 +70,7 @@ class Syntax:
     doc_comments: str
     name_quotes: str
     indented: bool
+    unparsed_lines: re.Pattern[bytes] | None
     source: str
 
 
@@ -281,8 +283,20 @@ def _syntax(check: _Checker) -> Syntax:
         doc_comments=check.choice("doc_comments", _DOC_COMMENTS),
         name_quotes=check.text("name_quotes"),
         indented=indented,
+        unparsed_lines=_unparsed_lines(check),
         source=str(check.file),
     )
+
+
+def _unparsed_lines(check: _Checker) -> re.Pattern[bytes] | None:
+    pattern = check.text("unparsed_lines")
+    if not pattern:
+        return None
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise check.error("unparsed_lines", f"not a regular expression: {error}", "Correct the pattern.") from error
+    return re.compile(rb"^[ \t]*(?:" + pattern.encode() + rb")[^\r\n]*", re.MULTILINE)
 
 
 def _kinds(check: _Checker, query: str) -> dict[str, Kind]:

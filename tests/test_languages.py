@@ -125,6 +125,19 @@ def test_names_lose_the_quotes_that_a_grammar_file_lists(tmp_path):
     assert [each.symbol for each in parsed.declarations] == ["a b", "c", "`d'", "``"]
 
 
+def test_unparsed_lines_are_blanks_for_the_parser_alone(tmp_path):
+    content = b"[a]\r\n  %if x\r\nk = 1\r\n[b]\r\n%end\r\n"
+    (tmp_path / "ini.toml").write_text(INI)
+    assert parse(content, load_languages(tmp_path).for_path("setup.ini")).has_errors
+    (tmp_path / "ini.toml").write_text(INI + "unparsed_lines = '%(?:if|end)'\n")
+    parsed = parse(content, load_languages(tmp_path).for_path("setup.ini"))
+    assert not parsed.has_errors
+    assert [content[each.span.start_byte : each.span.end_byte] for each in parsed.declarations] == [
+        b"[a]\r\n  %if x\r\nk = 1",
+        b"[b]",
+    ]
+
+
 def test_body_of_several_nodes_ends_the_declaration(tmp_path):
     query = "((section_name (text) @name) @module . (setting) @body . (setting) @body)"
     (tmp_path / "ini.toml").write_text(INI.replace("(section (section_name (text) @name)) @module", query))
@@ -162,6 +175,11 @@ def test_version_changes_with_the_file_and_with_what_it_extends(tmp_path):
         (("extensions", 'skip_locals = ["x"]\nextensions'), "key 'skip_locals': the query has no capture @x", None),
         (("extensions", 'extends = "none"\nextensions'), "key 'extends': there is no language 'none'", None),
         (("extensions", "indented = 1\nextensions"), "key 'indented': not true or false", None),
+        (
+            ("extensions", "unparsed_lines = '('\nextensions"),
+            "key 'unparsed_lines': not a regular expression: missing ), unterminated subpattern at position 0",
+            "Correct the pattern.",
+        ),
         (("extensions", "name_quotes = ['`']\nextensions"), "key 'name_quotes': not a text", None),
     ],
 )

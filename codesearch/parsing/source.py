@@ -185,6 +185,11 @@ def one_line(raw: bytes) -> str:
     return " ".join(decoded(raw[: 4 * LONGEST_SYMBOL]).split())[:LONGEST_SYMBOL]
 
 
+def without_lines(content: bytes, lines: re.Pattern[bytes] | None) -> bytes:
+    """The bytes with blanks instead of such lines, so that every offset stays."""
+    return lines.sub(lambda line: b" " * len(line.group()), content) if lines else content
+
+
 def unquoted(name: str, quotes: str) -> str:
     """A name without the quotes that a language lets stand around it."""
     quoted = len(name) > 2 and name[0] == name[-1] and name[0] in quotes
