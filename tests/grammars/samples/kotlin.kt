@@ -70,7 +70,10 @@ public open class Depot<T : Parcel> @Inject internal constructor(
     override suspend fun <R> put(parcel: T, vararg times: Int): R? {
         val local = 1
         fun helper() {}
-        class Local { val kept = 1; fun inside() = 1 }
+        class Local {
+            val kept = 1
+            fun inside() = 1
+        }
         val anonymous = object : Runnable {
             private var runs = 0
             override fun run() { runs++ }
