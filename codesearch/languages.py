@@ -32,10 +32,10 @@ _TEXT_KEYS = frozenset(
 )
 _LIST_KEYS = frozenset(
     {"extensions", "filenames", "interpreters", "comments", "attributes", "wrappers"}
-    | {"local_scopes", "skip_locals", "open_ended", "merge", "masks"}
+    | {"local_scopes", "skip_locals", "open_ended", "merge"}
 )
 _TABLE_KEYS = frozenset({"kinds", "nested"})
-_KEYS = _TEXT_KEYS | _LIST_KEYS | _TABLE_KEYS | {"indented"}
+_KEYS = _TEXT_KEYS | _LIST_KEYS | _TABLE_KEYS | {"indented", "masks"}
 # What identifies a language is its own; everything else may come from the language that it extends.
 _NOT_INHERITED = frozenset({"name", "extends", "extensions", "filenames", "interpreters", "contents"})
 
@@ -56,8 +56,8 @@ class Syntax:
     """How to find declarations in a language's syntax tree; used by parsing.py alone.
 
     `kinds` maps captures of `query` to kinds; `nested[parent kind][kind]` is the kind that a declaration gets
-    instead when it lies directly inside such a parent. What groups of `masks` match, and the directives of
-    `conditionals`, the parser sees as blanks.
+    instead when it lies directly inside such a parent. What `masks` match, the parser sees as their text, or as
+    blanks where that is empty; the directives of `conditionals` as blanks.
     """
 
     grammar: str
@@ -75,7 +75,7 @@ class Syntax:
     doc_comments: str
     doc_markup: str
     indented: bool
-    masks: tuple[str, ...]
+    masks: tuple[tuple[str, str], ...]
     conditionals: str
     source: str
 
@@ -282,10 +282,7 @@ def _syntax(check: _Checker) -> Syntax:
             f"Name a language of {_PACK}, such as 'python'.",
         )
     query = check.required_text("query")
-    masks, conditionals = check.texts("masks"), check.text("conditionals")
-    for pattern in masks:
-        if not check.pattern("masks", pattern).groups:
-            raise check.error("masks", f"{pattern!r} has no group", "Put what is not to be seen into brackets.")
+    conditionals = check.text("conditionals")
     if conditionals and not {"open", "branch", "never"} <= set(check.pattern("conditionals", conditionals).groupindex):
         raise check.error(
             "conditionals", "not all of the groups open, branch and never", "Name them: (?P<open>if), and so on."
@@ -321,10 +318,26 @@ def _syntax(check: _Checker) -> Syntax:
         doc_comments=check.choice("doc_comments", _DOC_COMMENTS),
         doc_markup=check.choice("doc_markup", _DOC_MARKUPS),
         indented=indented,
-        masks=masks,
+        masks=_masks(check),
         conditionals=conditionals,
         source=str(check.file),
     )
+
+
+def _masks(check: _Checker) -> tuple[tuple[str, str], ...]:
+    """Each regular expression of what the parser is not to see, with the text that it sees instead."""
+    fix = "Write masks = ['regular expression', ['regular expression', 'text']]."
+    value = check.table.get("masks", [])
+    if not isinstance(value, list):
+        raise check.error("masks", "not a list", fix)
+    masks = []
+    for each in value:
+        pair = [each, ""] if isinstance(each, str) else each
+        if not isinstance(pair, list) or len(pair) != 2 or not all(isinstance(part, str) for part in pair):
+            raise check.error("masks", f"{each!r} is neither a text nor a pair of texts", fix)
+        check.pattern("masks", pair[0])
+        masks.append((pair[0], pair[1]))
+    return tuple(masks)
 
 
 def _kinds(check: _Checker, query: str) -> dict[str, Kind]:

@@ -9,6 +9,7 @@ import pytest
 from codesearch.errors import GrammarError
 from codesearch.languages import load_languages
 from codesearch.parsing import parse
+from codesearch.parsing.masking import masked
 from codesearch.types import Kind
 
 LANGUAGES = load_languages()
@@ -125,6 +126,38 @@ def test_users_grammar_file_extends_a_bundled_language(tmp_path):
     assert [each.symbol for each in parse(b"def rule(): pass\n", language).declarations] == ["rule"]
 
 
+def test_masks_are_blanks_for_the_parser_alone(tmp_path):
+    content = b"[a]\r\n  %if x\r\nk = 1\r\n[b]\r\n%end\r\n"
+    (tmp_path / "ini.toml").write_text(INI)
+    assert parse(content, load_languages(tmp_path).for_path("setup.ini")).has_errors
+    (tmp_path / "ini.toml").write_text(INI.replace("query", "masks = ['^[ \\t]*%(?:if|end)[^\\r\\n]*']\nquery", 1))
+    parsed = parse(content, load_languages(tmp_path).for_path("setup.ini"))
+    assert not parsed.has_errors
+    assert [content[each.span.start_byte : each.span.end_byte] for each in parsed.declarations] == [
+        b"[a]\r\n  %if x\r\nk = 1",
+        b"[b]",
+    ]
+
+
+def test_masks_show_the_parser_another_text_and_leave_names_and_places(tmp_path):
+    file = tmp_path / "ini.toml"
+    file.write_text("masks = [['^<(?=.*>$)', '['], ['^.a.*(>)$', ']'], ['^#.*', ' .']]\n" + INI)
+    language = load_languages(file).get("ini")
+    content = b"<a b>\nport = <1>\n# x\n"
+    assert masked(content, language.syntax) == (b"[a b]\nport = <1>\n . \n", [])
+    parsed = parse(b"[c]\n" + content[:-4], language)
+    assert [(each.symbol, each.signature) for each in parsed.declarations] == [
+        ("c", "[c]"),
+        ("a b", "<a b> port = <1>"),
+    ]
+
+
+def test_masks_and_conditionals_see_a_first_line_behind_a_byte_order_mark():
+    mark = b"\xef\xbb\xbf"
+    parsed = parse(mark + b"#if A\nint f(void) {\n#else\nint f() {\n#endif\n}\n", LANGUAGES.get("c"))
+    assert ([each.symbol for each in parsed.declarations], parsed.has_errors) == (["f"], False)
+
+
 def test_version_changes_with_the_file_and_with_what_it_extends(tmp_path):
     file = tmp_path / "ini.toml"
     file.write_text(INI)
@@ -153,6 +186,8 @@ def test_version_changes_with_the_file_and_with_what_it_extends(tmp_path):
         (("extensions", 'doc_markup = "tex"\nextensions'), "key 'doc_markup': 'tex' is not a choice", None),
         (("extensions", 'extends = "none"\nextensions'), "key 'extends': there is no language 'none'", None),
         (("extensions", "indented = 1\nextensions"), "key 'indented': not true or false", None),
+        (("extensions", "masks = 1\nextensions"), "key 'masks': not a list", None),
+        (("extensions", "masks = [['a']]\nextensions"), "key 'masks': ['a'] is neither a text nor a pair of texts", None),
     ],
 )
 def test_wrong_grammar_file_names_file_key_and_fix(tmp_path, change, message, hint):
@@ -203,7 +238,6 @@ def test_a_users_language_wins_whatever_the_contents(tmp_path):
     [
         ('contents = "("', "key 'contents': no regular expression"),
         ("masks = ['(']", "key 'masks': no regular expression"),
-        ("masks = ['a']", "key 'masks': 'a' has no group"),
         ("conditionals = '(?P<open>if)'", "key 'conditionals': not all of the groups open, branch and never"),
     ],
 )

@@ -1,6 +1,6 @@
 """Shows the parser a file without what its grammar cannot read, such as directives of a preprocessor and macros.
 
-The grammar file says what that is. It is seen as blanks, so that offsets and lines stay those of the file, and only
+The grammar file says what that is. It is seen as blanks or as another text of the same length, so that offsets and lines stay those of the file, and only
 the parser is shown them: names, signatures and texts come from the file itself.
 """
 
@@ -11,7 +11,7 @@ from bisect import bisect_right
 from functools import lru_cache
 
 from codesearch.languages import Syntax
-from codesearch.parsing.source import Piece, back
+from codesearch.parsing.source import BYTE_ORDER_MARK, Piece, back
 
 _BLANKS = bytes(byte if byte in b"\r\n" else 0x20 for byte in range(256))
 _OPENING = {b")": b"(", b"]": b"[", b"}": b"{"}
@@ -30,23 +30,25 @@ def masked(content: bytes, syntax: Syntax) -> tuple[bytes, list[Piece]]:
     if not syntax.masks and not syntax.conditionals:
         return content, attributes
     seen = bytearray(content)
+    top = len(BYTE_ORDER_MARK) if content.startswith(BYTE_ORDER_MARK) else 0
+    _blank(seen, 0, top)  # so that the first line begins like any other
     others: list[tuple[int, int]] = []
     if syntax.conditionals:
         _mask_conditionals(seen, syntax.conditionals)
         others = [match.span() for match in _OTHER_DIRECTIVE.finditer(seen)]
     starts = [start for start, _ in others]
     semicolons: list[int] = []
-    for pattern in _compiled(syntax.masks):
+    for pattern, text in _compiled(syntax.masks):
         names = {group: name for name, group in pattern.groupindex.items()}
         for match in list(pattern.finditer(seen)):
             before = bisect_right(starts, match.start()) - 1
             if before >= 0 and match.start() < others[before][1] and _DIRECTIVE not in pattern.groupindex:
                 continue
-            for group in range(1, pattern.groups + 1):
+            for group in range(1 if pattern.groups else 0, pattern.groups + 1):
                 start, end = match.span(group)
                 if start == end:
                     continue
-                _blank(seen, start, end)
+                _hide(seen, start, end, text)
                 name = names.get(group, "")
                 if name == _SEMICOLON:
                     semicolons.append(end - 1)
@@ -54,12 +56,20 @@ def masked(content: bytes, syntax: Syntax) -> tuple[bytes, list[Piece]]:
                     attributes.append(Piece(start, back(content, end), is_comment=False))
     for position in semicolons:  # only now: until then it may be the line end that other patterns look for
         seen[position] = ord(";")
+    seen[:top] = content[:top]
     return bytes(seen), attributes
 
 
 @lru_cache(maxsize=64)
-def _compiled(patterns: tuple[str, ...]) -> tuple[re.Pattern[bytes], ...]:
-    return tuple(re.compile(pattern.encode(), re.MULTILINE) for pattern in patterns)
+def _compiled(masks: tuple[tuple[str, str], ...]) -> tuple[tuple[re.Pattern[bytes], bytes], ...]:
+    return tuple((re.compile(pattern.encode(), re.MULTILINE), text.encode()) for pattern, text in masks)
+
+
+def _hide(seen: bytearray, start: int, end: int, text: bytes) -> None:
+    if text:
+        seen[start:end] = (text * (end - start))[: end - start]
+    else:
+        _blank(seen, start, end)
 
 
 def _blank(seen: bytearray, start: int, end: int) -> None:
@@ -72,7 +82,7 @@ def _mask_conditionals(seen: bytearray, directive: str) -> None:
     Both branches of a choice are shown where each is complete in itself. `int f(int a) {` in one and `int f() {` in
     the other, with one end for both, is not; nor is what is never compiled.
     """
-    (pattern,) = _compiled((directive,))
+    ((pattern, _),) = _compiled(((directive, ""),))
     source = bytes(seen)
     open_ones: list[list[tuple[int, int, bool]]] = []  # per conditional, its directives so far: start, end, never?
     for match in pattern.finditer(source):

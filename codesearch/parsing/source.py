@@ -19,7 +19,7 @@ LONGEST_SIGNATURE = 400  # characters: shown on a line or two; longer ones are l
 LONGEST_DOC = 4000  # characters: beyond that it is a manual, whose rest would drown the other fields
 
 BLANK = frozenset(b" \t\r\n\f\v")
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _SEMICOLON = re.compile(rb"[ \t]*;")
 _COMMENT_MARKERS = re.compile(r"^\s*(?:/\*+!?|\*+/|\*+(?=\s|$)|//[/!]*|#+[!:]?|--+\[*|\{-+\|?|;+|%+|\"\"\")?\s*")
 _COMMENT_ENDS = re.compile(r"\s*(?:\*+/|-\}|\]\]|\"\"\")?\s*$")
@@ -75,7 +75,7 @@ class Source:
     def opens_line(self, byte: int) -> bool:
         """Whether only blanks stand before a byte in its line."""
         start = self.line_start(byte)
-        return forward(self.content, start, b" \t\f") >= byte or self.content[start:byte] == _BYTE_ORDER_MARK
+        return forward(self.content, start, b" \t\f") >= byte or self.content[start:byte] == BYTE_ORDER_MARK
 
     def lead(self, start: int) -> list[Piece]:
         """The attributes and the contiguous comments directly above (or before) a byte, the nearest first."""
@@ -152,7 +152,7 @@ class Source:
 
     def file_doc(self, taken: set[int]) -> str:
         """The first comment at the top of the file that is neither a licence nor a declaration's own."""
-        position = len(_BYTE_ORDER_MARK) if self.content.startswith(_BYTE_ORDER_MARK) else 0
+        position = len(BYTE_ORDER_MARK) if self.content.startswith(BYTE_ORDER_MARK) else 0
         while True:
             run: list[Piece] = []
             while (piece := self.by_start.get(forward(self.content, position, BLANK))) and piece.is_comment:
