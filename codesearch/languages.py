@@ -19,7 +19,7 @@ from typing import Any
 from codesearch.errors import GrammarError
 from codesearch.types import Kind
 
-PARSING_VERSION = 2  # raise it when parsing.py gives other declarations for the same source and grammar file
+PARSING_VERSION = 3  # raise it when parsing.py gives other declarations for the same source and grammar file
 
 _PACK = "tree_sitter_language_pack"
 _CHUNKERS = ("declarations", "sections")
@@ -36,7 +36,8 @@ _KEYS = _TEXT_KEYS | _LIST_KEYS | _TABLE_KEYS | {"indented"}
 _NOT_INHERITED = frozenset({"name", "extends", "extensions", "filenames", "interpreters"})
 
 RESERVED_CAPTURES = frozenset(
-    {"name", "body", "scope", "doc", "comment", "attribute", "local", "wrapper", "wrapped", "embedded"}
+    {"name", "body", "scope", "parameters", "doc", "comment", "attribute", "behind"}
+    | {"local", "wrapper", "wrapped", "embedded"}
 )
 _CAPTURE = re.compile(r"@([\w.-]+)")
 _STRING_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|;[^\n]*')

@@ -35,10 +35,10 @@ def parse(content: bytes, language: Language) -> ParsedFile:
         return ParsedFile(language=language.name, declarations=(), has_errors=True)
     facts = collect(content, tree.root_node, query, syntax)
     roots = [tree.root_node, *read_embedded(content, facts, grammar, query, syntax)]
-    source = Source(content, facts.pieces, syntax)
+    source = Source(content, facts.pieces, syntax, facts.behind)
     found = nest(facts, syntax)
     extend(found, facts, source)
-    found = merge(found, content, syntax.merge)
+    found = merge(found, source, syntax.merge)
     for index, each in enumerate(found):
         each.index = index
     borders_of = find_borders(found, source, borders, roots) if borders else {}
@@ -67,6 +67,7 @@ def _declaration(
     doc = found.doc if doc_comments != "above" else ""
     if not doc and doc_comments != "inside":
         doc = source.comment_text(piece for piece in reversed(found.lead) if piece.is_comment)
+        doc = doc or source.comment_text(piece for piece in found.trail if piece.is_comment)
     return Declaration(
         symbol=found.symbol,
         qualified_name=language.scope_separator.join(filter(None, parts))[-LONGEST_QUALIFIED_NAME:],

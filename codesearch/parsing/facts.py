@@ -40,6 +40,8 @@ class Found:
     last: int = 0
     proper: int = 0
     lead: list[Piece] = field(default_factory=list)
+    trail: list[Piece] = field(default_factory=list)
+    parameters: int = 0
     parent: Found | None = None
     merged_into: Found | None = None
     index: int = -1
@@ -59,6 +61,8 @@ class Facts:
     locals: list[tuple[int, int]] = field(default_factory=list)
     wrappers: dict[int, tuple[int, int, int]] = field(default_factory=dict)  # child id → its id, start, end
     embedded: list[Node] = field(default_factory=list)  # tokens that may be source of the same language
+    docs: dict[int, str] = field(default_factory=dict)  # start of an attribute → the docstring that it holds
+    behind: set[int] = field(default_factory=set)  # starts of comments that belong to what stands before them
     doc: str = ""
 
 
@@ -160,6 +164,8 @@ def _add_details(
         found.body = body.start_byte
         # A declaration inside a macro's tokens has no node of its own: it runs from its keyword to its body's end.
         found.end = max(found.end, body.end_byte)
+    if "parameters" in captures:
+        found.parameters = captures["parameters"][0].named_child_count
     if "doc" in captures and not found.doc:
         found.doc = clean_string(content, captures["doc"][0])
 
@@ -171,11 +177,15 @@ def _collect_surroundings(facts: Facts, captures: dict[str, list[Node]], content
             # Some grammars end a line comment after its line end.
             # An attribute among bare tokens is several nodes.
             facts.pieces.append(Piece(node.start_byte, back(content, nodes[-1].end_byte), name == "comment"))
+            if "doc" in captures:
+                facts.docs[node.start_byte] = clean_string(content, captures["doc"][0])
+        elif name == "behind":
+            facts.behind.add(node.start_byte)
         elif name == "local":
             facts.locals.append((node.start_byte, node.end_byte))
         elif name == "wrapper":
             facts.wrappers[captures["wrapped"][0].id] = (node.id, node.start_byte, node.end_byte)
         elif name == "embedded":
             facts.embedded.append(node)
-        elif name == "doc" and not facts.doc:
+        elif name == "doc" and not facts.doc and not captures.keys() & {"comment", "attribute"}:
             facts.doc = clean_string(content, node)
