@@ -225,6 +225,40 @@ def test_file_doc_is_no_licence_and_no_declarations_comment():
     assert parse_as("python", "# Says hello.\n\nimport os\n").doc == "Says hello."
 
 
+# --- clauses ---------------------------------------------------------------------------------------------------
+
+
+def test_clauses_of_one_name_and_number_of_parameters_are_one_declaration():
+    source = (
+        'defmodule M do\n  @doc "Adds."\n  def add(a, b \\\\ 1)\n\n'
+        "  @spec add(0, term) :: term\n  # Nothing to add.\n\n"
+        "  def add(0, b), do: b\n\n  def add(a, b) do\n    a + b\n  end\n\n"
+        "  def add(a), do: a\n  def other, do: 1\n  def add(a), do: a\nend\n"
+    )
+    _, *found = parse_as("elixir", source).declarations
+    assert [(each.symbol, each.span.start_line, each.span.end_line) for each in found] == [
+        ("add", 2, 12),
+        ("add", 14, 14),
+        ("other", 15, 15),
+        ("add", 16, 16),
+    ]
+    add = found[0]
+    assert (add.signature, add.doc) == ("def add(a, b \\\\ 1)", "Adds.")
+    assert source.encode()[add.body_start :].startswith(b"@spec add(0, term)")
+
+
+def test_docstring_in_an_attribute_counts_before_the_comment_above():
+    source = (
+        'defmodule M do\n  # Why.\n  @doc """\n  What.\n  """\n  @impl true\n  def f, do: 1\n\n'
+        "  # Plain.\n  def g, do: 2\nend\n"
+    )
+    assert [(each.symbol, each.doc) for each in parse_as("elixir", source).declarations] == [
+        ("M", ""),
+        ("f", "What."),
+        ("g", "Plain."),
+    ]
+
+
 # --- source inside macro calls -----------------------------------------------------------------------------------
 
 
