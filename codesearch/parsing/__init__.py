@@ -15,7 +15,7 @@ from codesearch.parsing.embedded import read_embedded
 from codesearch.parsing.facts import Found, collect, compiled, is_rubble
 from codesearch.parsing.source import LONGEST_QUALIFIED_NAME, Source
 from codesearch.parsing.spans import extend, merge, nest
-from codesearch.types import Declaration, ParsedFile, Span
+from codesearch.types import Declaration, Kind, ParsedFile, Span
 
 __all__ = ["SPLITTABLE", "parse"]
 
@@ -48,9 +48,16 @@ def parse(content: bytes, language: Language) -> ParsedFile:
     return ParsedFile(
         language=language.name,
         declarations=tuple(declarations),
-        doc=facts.doc or source.file_doc({each.first for each in found}),
+        doc=facts.doc or source.file_doc({each.first for each in found}) or _module_doc(declarations),
         has_errors=tree.root_node.has_error,
     )
+
+
+def _module_doc(declarations: list[Declaration]) -> str:
+    """The doc of a module's bare header, which stands for the file."""
+    first = declarations[0] if declarations else None
+    is_header = first and first.kind is Kind.MODULE and first.body_start == first.span.end_byte
+    return first.doc if first and is_header else ""
 
 
 def _declaration(
