@@ -5,13 +5,14 @@ The one place that touches tree-sitter's nodes, apart from borders and embedded 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 
 from codesearch.errors import GrammarError
 from codesearch.languages import Language, Syntax
-from codesearch.parsing.source import LONGEST_SYMBOL, Piece, back, clean_string, one_line
+from codesearch.parsing.source import LONGEST_SYMBOL, Piece, back, clean_string, one_line, unquoted
 from codesearch.types import Kind
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class Found:
     capture: str
     kind: Kind
     names: list[str] = field(default_factory=list)
+    prefix: str = ""
     name_end: int = 0
     scope: str = ""
     body: int = -1
@@ -49,7 +51,7 @@ class Found:
     @property
     def symbol(self) -> str:
         """The name, or all of them where one statement gives several."""
-        return ", ".join(self.names)[:LONGEST_SYMBOL]
+        return (self.prefix + ", ".join(self.names))[:LONGEST_SYMBOL]
 
 
 @dataclass(slots=True)
@@ -64,6 +66,7 @@ class Facts:
     docs: dict[int, str] = field(default_factory=dict)  # start of an attribute → the docstring that it holds
     behind: set[int] = field(default_factory=set)  # starts of comments that belong to what stands before them
     doc: str = ""
+    end: int = 0  # of the file
 
 
 @lru_cache(maxsize=64)
@@ -121,9 +124,9 @@ def collect(content: bytes, root: Node, query: Query, syntax: Syntax) -> Facts:
     """Everything that the query finds in a file."""
     from tree_sitter import QueryCursor
 
-    facts = Facts()
+    facts = Facts(end=root.end_byte)
     kinds = syntax.kinds
-    fixed_names = [query.pattern_settings(index).get("name") for index in range(query.pattern_count)]
+    settings = [query.pattern_settings(index) for index in range(query.pattern_count)]
     for pattern, captures in QueryCursor(query).matches(root):
         capture = next((name for name in captures if name in kinds), None)
         if capture is None:
@@ -138,7 +141,7 @@ def collect(content: bytes, root: Node, query: Query, syntax: Syntax) -> Facts:
             # The pattern that stands first in the file decides what a node is; later ones add what it lacks.
             found.pattern, found.capture, found.kind = pattern, capture, kinds[capture]
             found.names.clear()
-        _add_details(found, pattern, captures, fixed_names[pattern], content)
+        _add_details(found, pattern, captures, settings[pattern], content)
     unnamed = [node_id for node_id, found in facts.declarations.items() if not found.names]
     for node_id in unnamed:
         del facts.declarations[node_id]
@@ -146,17 +149,23 @@ def collect(content: bytes, root: Node, query: Query, syntax: Syntax) -> Facts:
 
 
 def _add_details(
-    found: Found, pattern: int, captures: dict[str, list[Node]], fixed_name: str | None, content: bytes
+    found: Found,
+    pattern: int,
+    captures: dict[str, list[Node]],
+    settings: Mapping[str, str | None],
+    content: bytes,
 ) -> None:
     if pattern == found.pattern:
         names = captures.get("name", ())
         for node in names:
-            name = one_line(content[node.start_byte : node.end_byte])
+            name = unquoted(one_line(content[node.start_byte : node.end_byte]))
             if name and name not in found.names:
                 found.names.append(name)
                 found.name_end = max(found.name_end, node.end_byte)
+        fixed_name = settings.get("name")
         if not names and fixed_name and not found.names:
             found.names.append(fixed_name)
+        found.prefix = settings.get("prefix") or ""
         if "scope" in captures:
             found.scope = one_line(b"".join(content[n.start_byte : n.end_byte] for n in captures["scope"]))
     if "body" in captures and found.body < 0:
@@ -166,6 +175,8 @@ def _add_details(
         found.end = max(found.end, body.end_byte)
     if "parameters" in captures:
         found.parameters = captures["parameters"][0].named_child_count
+    if "tail" in captures:
+        found.end = max(found.end, captures["tail"][-1].end_byte)
     if "doc" in captures and not found.doc:
         found.doc = clean_string(content, captures["doc"][0])
 
