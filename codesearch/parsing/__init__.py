@@ -9,13 +9,13 @@ worked out on plain numbers (spans.py), because visiting nodes one by one from P
 
 from __future__ import annotations
 
-from codesearch.languages import Language
+from codesearch.languages import Language, Syntax
 from codesearch.parsing.borders import SPLITTABLE, find_borders
 from codesearch.parsing.embedded import read_embedded
 from codesearch.parsing.facts import Found, collect, compiled, is_rubble, mask
 from codesearch.parsing.source import LONGEST_QUALIFIED_NAME, Source
 from codesearch.parsing.spans import extend, merge, nest
-from codesearch.types import Declaration, Kind, ParsedFile, Span
+from codesearch.types import Declaration, ParsedFile, Span
 
 __all__ = ["SPLITTABLE", "parse"]
 
@@ -49,16 +49,14 @@ def parse(content: bytes, language: Language) -> ParsedFile:
     return ParsedFile(
         language=language.name,
         declarations=tuple(declarations),
-        doc=facts.doc or source.file_doc({each.first for each in found}) or _module_doc(declarations),
+        doc=facts.doc or source.file_doc({each.first for each in found}) or _header_doc(found, declarations, syntax),
         has_errors=tree.root_node.has_error,
     )
 
 
-def _module_doc(declarations: list[Declaration]) -> str:
-    """The doc of a module's bare header, which stands for the file."""
-    first = declarations[0] if declarations else None
-    is_header = first and first.kind is Kind.MODULE and first.body_start == first.span.end_byte
-    return first.doc if first and is_header else ""
+def _header_doc(found: list[Found], declarations: list[Declaration], syntax: Syntax) -> str:
+    """The doc of an open-ended declaration that begins the file, such as a module's header: it speaks of the file."""
+    return declarations[0].doc if found and found[0].capture in syntax.open_ended else ""
 
 
 def _declaration(

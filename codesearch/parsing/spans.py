@@ -60,7 +60,8 @@ def extend(found: list[Found], facts: Facts, source: Source) -> None:
     own = {each.node_id for each in found}
     wrapped: dict[int, list[Found]] = {}
     for each in found:
-        each.first, each.last = each.start, each.end
+        # Some grammars begin a node with the blanks before it.
+        each.first, each.last = forward(source.content, each.start, BLANK), each.end
         around = facts.wrappers.get(each.node_id)
         while around and around[0] not in own:
             wrapped.setdefault(around[0], []).append(each)
