@@ -247,6 +247,36 @@ def test_clauses_of_one_name_and_number_of_parameters_are_one_declaration():
     assert source.encode()[add.body_start :].startswith(b"@spec add(0, term)")
 
 
+def test_signature_and_equations_are_one_function_but_not_over_a_condition():
+    source = (
+        "-- | Doc.\nf :: Int -> Int\n{-# INLINE f #-}\nf 0 = 1\n-- Others.\n\nf n = n\n"
+        "#if A\ng x = 1\n#else\ng x = 2\n#endif\n"
+    )
+    parsed = parse_as("haskell", source)
+    assert [(each.symbol, each.span.start_line, each.span.end_line) for each in parsed.declarations] == [
+        ("f", 1, 7),
+        ("g", 9, 9),
+        ("g", 11, 11),
+    ]
+    assert (parsed.declarations[0].signature, parsed.declarations[0].doc) == ("f :: Int -> Int", "Doc.")
+
+
+def test_comment_that_says_so_belongs_to_what_stands_before_it():
+    source = (
+        "data A\n  = B -- ^ First.\n  | C\n  -- ^ Second.\n\n"
+        "a :: Int\n-- ^ Third.\n\nb = 1\n{-# NOINLINE b #-}\nc = 2\n"
+    )
+    parsed = parse_as("haskell", source)
+    assert [(each.symbol, each.doc, each.span.end_line) for each in parsed.declarations] == [
+        ("A", "", 4),
+        ("B", "First.", 2),
+        ("C", "Second.", 4),
+        ("a", "Third.", 7),
+        ("b", "", 10),
+        ("c", "", 11),
+    ]
+
+
 def test_docstring_in_an_attribute_counts_before_the_comment_above():
     source = (
         'defmodule M do\n  # Why.\n  @doc """\n  What.\n  """\n  @impl true\n  def f, do: 1\n\n'

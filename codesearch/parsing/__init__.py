@@ -69,6 +69,9 @@ def _declaration(
     parent = before[found.parent.index] if found.parent else None
     parts = [parent.qualified_name if parent else "", found.scope, found.symbol]
     has_body = found.first <= found.body < found.last
+    signature_end = found.trail[0].start if found.trail else found.last
+    if has_body:
+        signature_end = found.body
     doc_comments = language.syntax.doc_comments if language.syntax else "above"
     doc = found.doc if doc_comments != "above" else ""
     if not doc and doc_comments != "inside":
@@ -78,8 +81,7 @@ def _declaration(
         symbol=found.symbol,
         qualified_name=language.scope_separator.join(filter(None, parts))[-LONGEST_QUALIFIED_NAME:],
         kind=found.kind,
-        signature=source.signature(found.proper, found.name_end, found.body if has_body else found.last)
-        or found.symbol,
+        signature=source.signature(found.proper, found.name_end, signature_end) or found.symbol,
         doc=doc,
         span=Span(found.first, found.last, source.line(found.first), source.line(max(found.first, found.last - 1))),
         parent=found.parent.index if found.parent else -1,

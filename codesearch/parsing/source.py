@@ -156,6 +156,8 @@ class Source:
 
     def _with_inner_comments(self, start: int, end: int) -> int:
         while (piece := self.by_code_before.get(end)) and piece.is_comment and piece.start >= end:
+            if piece.start in self.behind:
+                break
             on_same_line = self.content.find(b"\n", end, piece.start) < 0
             if not on_same_line and self.indent(piece.start) <= self.indent(start):
                 break

@@ -120,7 +120,7 @@ def merge(found: list[Found], source: Source, kinds: frozenset[Kind]) -> list[Fo
         continues = before and each.kind in kinds and _clause(before) == _clause(each)
         if before and continues and source.is_blank(before.last, each.first):
             if before.body < 0 <= each.body:  # what stands first has no body: it is the signature
-                before.body = forward(source.content, before.last, BLANK)
+                before.body = before.trail[0].start if before.trail else forward(source.content, before.last, BLANK)
             before.last = max(before.last, each.last)
             before.doc = before.doc or each.doc
             before.trail += each.trail
