@@ -106,6 +106,8 @@ defmodule Depot.Parcel do
 
       def unquote(:"#{name}!")(), do: raise("no")
 
+      @wrapped true
+
       @doc "Inside a quotation."
       def plain, do: unquote(name)
     end
