@@ -40,7 +40,8 @@ _KEYS = _TEXT_KEYS | _LIST_KEYS | _TABLE_KEYS | {"indented", "masks"}
 _NOT_INHERITED = frozenset({"name", "extends", "extensions", "filenames", "interpreters", "contents"})
 
 RESERVED_CAPTURES = frozenset(
-    {"name", "body", "scope", "doc", "comment", "attribute", "local", "wrapper", "wrapped", "tail", "embedded"}
+    {"name", "body", "scope", "parameters", "doc", "comment", "attribute", "behind"}
+    | {"local", "wrapper", "wrapped", "tail", "embedded"}
 )
 _CAPTURE = re.compile(r"@([\w.-]+)")
 _STRING_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|;[^\n]*')

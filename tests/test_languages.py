@@ -187,7 +187,11 @@ def test_version_changes_with_the_file_and_with_what_it_extends(tmp_path):
         (("extensions", 'extends = "none"\nextensions'), "key 'extends': there is no language 'none'", None),
         (("extensions", "indented = 1\nextensions"), "key 'indented': not true or false", None),
         (("extensions", "masks = 1\nextensions"), "key 'masks': not a list", None),
-        (("extensions", "masks = [['a']]\nextensions"), "key 'masks': ['a'] is neither a text nor a pair of texts", None),
+        (
+            ("extensions", "masks = [['a']]\nextensions"),
+            "key 'masks': ['a'] is neither a text nor a pair of texts",
+            None,
+        ),
     ],
 )
 def test_wrong_grammar_file_names_file_key_and_fix(tmp_path, change, message, hint):

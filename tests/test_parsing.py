@@ -260,6 +260,70 @@ def test_doc_in_xml_reads_as_text():
     assert doc == "Sends A.Letter <once>,\nor twice if again.\nWhether.\n<returns a <b or x < y"
 
 
+# --- clauses ---------------------------------------------------------------------------------------------------
+
+
+def test_clauses_of_one_name_and_number_of_parameters_are_one_declaration():
+    source = (
+        'defmodule M do\n  @doc "Adds."\n  def add(a, b \\\\ 1)\n\n'
+        "  @spec add(0, term) :: term\n  # Nothing to add.\n\n"
+        "  def add(0, b), do: b\n\n  def add(a, b) do\n    a + b\n  end\n\n"
+        "  def add(a), do: a\n  def other, do: 1\n  def add(a), do: a\nend\n"
+    )
+    _, *found = parse_as("elixir", source).declarations
+    assert [(each.symbol, each.span.start_line, each.span.end_line) for each in found] == [
+        ("add", 2, 12),
+        ("add", 14, 14),
+        ("other", 15, 15),
+        ("add", 16, 16),
+    ]
+    add = found[0]
+    assert (add.signature, add.doc) == ("def add(a, b \\\\ 1)", "Adds.")
+    assert source.encode()[add.body_start :].startswith(b"@spec add(0, term)")
+
+
+def test_signature_and_equations_are_one_function_but_not_over_a_condition():
+    source = (
+        "-- | Doc.\nf :: Int -> Int\n{-# INLINE f #-}\nf 0 = 1\n-- Others.\n\nf n = n\n"
+        "#if A\ng x = 1\n#else\ng x = 2\n#endif\n"
+    )
+    parsed = parse_as("haskell", source)
+    assert [(each.symbol, each.span.start_line, each.span.end_line) for each in parsed.declarations] == [
+        ("f", 1, 7),
+        ("g", 9, 9),
+        ("g", 11, 11),
+    ]
+    assert (parsed.declarations[0].signature, parsed.declarations[0].doc) == ("f :: Int -> Int", "Doc.")
+
+
+def test_comment_that_says_so_belongs_to_what_stands_before_it():
+    source = (
+        "data A\n  = B -- ^ First.\n  | C\n  -- ^ Second.\n\n"
+        "a :: Int\n-- ^ Third.\n\nb = 1\n{-# NOINLINE b #-}\nc = 2\n"
+    )
+    parsed = parse_as("haskell", source)
+    assert [(each.symbol, each.doc, each.span.end_line) for each in parsed.declarations] == [
+        ("A", "", 4),
+        ("B", "First.", 2),
+        ("C", "Second.", 4),
+        ("a", "Third.", 7),
+        ("b", "", 10),
+        ("c", "", 11),
+    ]
+
+
+def test_docstring_in_an_attribute_counts_before_the_comment_above():
+    source = (
+        'defmodule M do\n  # Why.\n  @doc """\n  What.\n  """\n  @impl true\n  def f, do: 1\n\n'
+        "  # Plain.\n  def g, do: 2\nend\n"
+    )
+    assert [(each.symbol, each.doc) for each in parse_as("elixir", source).declarations] == [
+        ("M", ""),
+        ("f", "What."),
+        ("g", "Plain."),
+    ]
+
+
 # --- source inside macro calls -----------------------------------------------------------------------------------
 
 

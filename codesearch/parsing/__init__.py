@@ -9,7 +9,7 @@ worked out on plain numbers (spans.py), because visiting nodes one by one from P
 
 from __future__ import annotations
 
-from codesearch.languages import Language
+from codesearch.languages import Language, Syntax
 from codesearch.parsing.borders import SPLITTABLE, find_borders
 from codesearch.parsing.embedded import read_embedded
 from codesearch.parsing.facts import Found, collect, compiled, is_rubble
@@ -38,10 +38,10 @@ def parse(content: bytes, language: Language) -> ParsedFile:
     facts = collect(content, tree.root_node, query, syntax)
     roots = [tree.root_node, *read_embedded(content, seen, facts, grammar, query, syntax)]
     facts.pieces += attributes
-    source = Source(content, facts.pieces, syntax)
+    source = Source(content, facts.pieces, syntax, facts.behind)
     found = nest(facts, syntax)
     extend(found, facts, source)
-    found = merge(found, content, syntax.merge)
+    found = merge(found, source, syntax.merge)
     for index, each in enumerate(found):
         each.index = index
     borders_of = find_borders(found, source, borders, roots) if borders else {}
@@ -51,9 +51,14 @@ def parse(content: bytes, language: Language) -> ParsedFile:
     return ParsedFile(
         language=language.name,
         declarations=tuple(declarations),
-        doc=facts.doc or source.file_doc({each.first for each in found}),
+        doc=facts.doc or source.file_doc({each.first for each in found}) or _header_doc(found, declarations, syntax),
         has_errors=tree.root_node.has_error,
     )
+
+
+def _header_doc(found: list[Found], declarations: list[Declaration], syntax: Syntax) -> str:
+    """The doc of an open-ended declaration that begins the file, such as a module's header: it speaks of the file."""
+    return declarations[0].doc if found and found[0].capture in syntax.open_ended else ""
 
 
 def _declaration(
@@ -66,16 +71,19 @@ def _declaration(
     parent = before[found.parent.index] if found.parent else None
     parts = [parent.qualified_name if parent else "", found.scope, found.symbol]
     has_body = found.first <= found.body < found.last
+    signature_end = found.trail[0].start if found.trail else found.last
+    if has_body:
+        signature_end = found.body
     doc_comments = language.syntax.doc_comments if language.syntax else "above"
     doc = found.doc if doc_comments != "above" else ""
     if not doc and doc_comments != "inside":
         doc = source.comment_text(piece for piece in reversed(found.lead) if piece.is_comment)
+        doc = doc or source.comment_text(piece for piece in found.trail if piece.is_comment)
     return Declaration(
         symbol=found.symbol,
         qualified_name=language.scope_separator.join(filter(None, parts))[-LONGEST_QUALIFIED_NAME:],
         kind=found.kind,
-        signature=source.signature(found.proper, found.name_end, found.body if has_body else found.last)
-        or found.symbol,
+        signature=source.signature(found.proper, found.name_end, signature_end) or found.symbol,
         doc=doc,
         span=Span(found.first, found.last, source.line(found.first), source.line(max(found.first, found.last - 1))),
         parent=found.parent.index if found.parent else -1,

@@ -48,6 +48,8 @@ def read_embedded(
             facts.pieces += inner.pieces
             facts.locals += inner.locals
             facts.wrappers.update(inner.wrappers)
+            facts.docs.update(inner.docs)
+            facts.behind |= inner.behind
         level = [node for inner in parsed for node in inner.embedded]
     return roots
 

@@ -43,6 +43,8 @@ class Found:
     last: int = 0
     proper: int = 0
     lead: list[Piece] = field(default_factory=list)
+    trail: list[Piece] = field(default_factory=list)
+    parameters: int = 0
     parent: Found | None = None
     merged_into: Found | None = None
     index: int = -1
@@ -62,6 +64,8 @@ class Facts:
     locals: list[tuple[int, int]] = field(default_factory=list)
     wrappers: dict[int, tuple[int, int, int]] = field(default_factory=dict)  # child id → its id, start, end
     embedded: list[Node] = field(default_factory=list)  # tokens that may be source of the same language
+    docs: dict[int, str] = field(default_factory=dict)  # start of an attribute → the docstring that it holds
+    behind: set[int] = field(default_factory=set)  # starts of comments that belong to what stands before them
     doc: str = ""
     end: int = 0  # of the file
 
@@ -95,6 +99,22 @@ def compiled(language: Language) -> tuple[Grammar, Parser, Query, Query | None]:
             hint="Correct the pattern, or the node type in comments, attributes, local_scopes or wrappers.",
         ) from error
     return grammar, Parser(grammar), query, borders
+
+
+def mask(content: bytes, syntax: Syntax) -> bytes:
+    """What the parser shall see: content of the same length, without what its grammar cannot read."""
+    for pattern, text in syntax.masks:
+        parts: list[bytes] = []
+        done = 0
+        for match in pattern.finditer(content):
+            start, end = match.span(1 if pattern.groups else 0)
+            if start < done:  # a group that takes no part
+                continue
+            parts += (content[done:start], (text * (end - start))[: end - start])
+            done = end
+        if parts:
+            content = b"".join((*parts, content[done:]))
+    return content
 
 
 def is_rubble(root: Node) -> bool:
@@ -167,6 +187,8 @@ def _add_details(
         found.body = body.start_byte
         # A declaration inside a macro's tokens has no node of its own: it runs from its keyword to its body's end.
         found.end = max(found.end, body.end_byte)
+    if "parameters" in captures:
+        found.parameters = captures["parameters"][0].named_child_count
     if "tail" in captures:
         found.end = max(found.end, captures["tail"][-1].end_byte)
     if "doc" in captures and not found.doc:
@@ -180,11 +202,15 @@ def _collect_surroundings(facts: Facts, captures: dict[str, list[Node]], content
             # Some grammars end a line comment after its line end.
             # An attribute among bare tokens is several nodes.
             facts.pieces.append(Piece(node.start_byte, back(content, nodes[-1].end_byte), name == "comment"))
+            if "doc" in captures:
+                facts.docs[node.start_byte] = clean_string(content, captures["doc"][0])
+        elif name == "behind":
+            facts.behind.add(node.start_byte)
         elif name == "local":
             facts.locals.append((node.start_byte, node.end_byte))
         elif name == "wrapper":
             facts.wrappers[captures["wrapped"][0].id] = (node.id, node.start_byte, node.end_byte)
         elif name == "embedded":
             facts.embedded.append(node)
-        elif name == "doc" and not facts.doc:
+        elif name == "doc" and not facts.doc and not captures.keys() & {"comment", "attribute"}:
             facts.doc = clean_string(content, node)

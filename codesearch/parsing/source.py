@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from html import unescape
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,7 +22,10 @@ LONGEST_DOC = 4000  # characters: beyond that it is a manual, whose rest would d
 BLANK = frozenset(b" \t\r\n\f\v")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _SEMICOLON = re.compile(rb"[ \t]*;")
-_COMMENT_MARKERS = re.compile(r"^\s*(?:/\*+!?|\*+/|\*+(?=\s|$)|//[/!]*|#+[!:]?|--+\[*|\{-+\|?|;+|%+|\"\"\")?\s*")
+_COMMENT_MARKERS = re.compile(
+    r"^\s*(?:/\*+!?|\*+/|\*+(?=\s|$)|//[/!]*|#+[!:]?|--+(?:\[+|\s*[|^](?=\s|$))?|\{-+(?:\s*[|^](?=\s|$))?"
+    r"|;+|%+|\"\"\")?\s*"
+)
 _COMMENT_ENDS = re.compile(r"\s*(?:\*+/|-\}|\]\]|\"\"\")?\s*$")
 _STRING_MARKERS = re.compile(r"^[A-Za-z]{0,2}(\"\"\"|'''|\"|')(.*?)\1?$", re.DOTALL)
 _QUOTES = frozenset("\"'`")
@@ -45,7 +49,9 @@ class Piece(NamedTuple):
 class Source:
     """A file's bytes with its comments and attributes: answers what belongs to a declaration, and in which line."""
 
-    def __init__(self, content: bytes, pieces: list[Piece], syntax: Syntax) -> None:
+    def __init__(
+        self, content: bytes, pieces: list[Piece], syntax: Syntax, behind: AbstractSet[int] = frozenset()
+    ) -> None:
         self.content = content
         self.syntax = syntax
         self.line_ends = [match.start() for match in re.finditer(rb"\n", content)]
@@ -57,6 +63,10 @@ class Source:
         # declaration or statement without a comment costs one look-up.
         self.by_code_before = {back(content, piece.start): piece for piece in reversed(self.pieces)}
         self.by_code_behind = {forward(content, piece.end, BLANK): piece for piece in reversed(self.pieces)}
+        self.behind: set[int] = set()
+        for start in sorted(behind):
+            if self._follows_code(start):
+                self.behind.add(start)
 
     def line(self, byte: int) -> int:
         """The 1-based line that a byte lies in."""
@@ -77,6 +87,23 @@ class Source:
         start = self.line_start(byte)
         return forward(self.content, start, b" \t\f") >= byte or self.content[start:byte] == BYTE_ORDER_MARK
 
+    def is_blank(self, start: int, end: int) -> bool:
+        """Whether only blanks, comments and attributes lie in a range."""
+        while (start := forward(self.content, start, BLANK)) < end:
+            piece = self.by_start.get(start)
+            if piece is None or piece.end <= start:
+                return False
+            start = piece.end
+        return True
+
+    def _follows_code(self, start: int) -> bool:
+        """Whether code, or a comment that belongs to it, ends in the line of a byte or in the one above."""
+        end = back(self.content, start)
+        if not end or self.content.count(b"\n", end, start) > 1:
+            return False
+        piece = self.by_end.get(end)
+        return piece is None or piece.start in self.behind or not self.opens_line(piece.start)
+
     def lead(self, start: int) -> list[Piece]:
         """The attributes and the contiguous comments directly above (or before) a byte, the nearest first."""
         pieces: list[Piece] = []
@@ -84,7 +111,7 @@ class Source:
         indent = -1
         while True:
             piece = self.by_code_behind.get(start)
-            if piece is None or piece.start >= start:
+            if piece is None or piece.start >= start or piece.start in self.behind:
                 return pieces
             if indented and indent < 0:
                 indent = self.indent(start)
@@ -111,6 +138,14 @@ class Source:
             end = self._with_inner_comments(start, end)
         return end
 
+    def comments_behind(self, end: int) -> list[Piece]:
+        """The comments that say of themselves that they belong to what ends here."""
+        pieces: list[Piece] = []
+        while (piece := self.by_code_before.get(end)) and piece.start in self.behind:
+            pieces.append(piece)
+            end = piece.end
+        return pieces
+
     def _without_outer_comments(self, start: int, end: int) -> int:
         """Leaves out comments that the grammar puts at the end although they stand at the outer level."""
         while (piece := self.by_end.get(end)) and piece.is_comment and piece.start > start:
@@ -121,6 +156,8 @@ class Source:
 
     def _with_inner_comments(self, start: int, end: int) -> int:
         while (piece := self.by_code_before.get(end)) and piece.is_comment and piece.start >= end:
+            if piece.start in self.behind:
+                break
             on_same_line = self.content.find(b"\n", end, piece.start) < 0
             if not on_same_line and self.indent(piece.start) <= self.indent(start):
                 break
