@@ -24,11 +24,14 @@ PARSING_VERSION = 3  # raise it when parsing.py gives other declarations for the
 _PACK = "tree_sitter_language_pack"
 _CHUNKERS = ("declarations", "sections")
 _DOC_COMMENTS = ("above", "inside", "both")
+_DOC_MARKUPS = ("none", "xml")
 
-_TEXT_KEYS = frozenset({"name", "chunker", "grammar", "extends", "scope_separator", "doc_comments", "query", "borders"})
+_TEXT_KEYS = frozenset(
+    {"name", "chunker", "grammar", "extends", "scope_separator", "doc_comments", "doc_markup", "query", "borders"}
+)
 _LIST_KEYS = frozenset(
     {"extensions", "filenames", "interpreters", "comments", "attributes", "wrappers"}
-    | {"local_scopes", "skip_locals", "merge"}
+    | {"local_scopes", "skip_locals", "open_ended", "merge"}
 )
 _TABLE_KEYS = frozenset({"kinds", "nested"})
 _KEYS = _TEXT_KEYS | _LIST_KEYS | _TABLE_KEYS | {"indented"}
@@ -36,7 +39,7 @@ _KEYS = _TEXT_KEYS | _LIST_KEYS | _TABLE_KEYS | {"indented"}
 _NOT_INHERITED = frozenset({"name", "extends", "extensions", "filenames", "interpreters"})
 
 RESERVED_CAPTURES = frozenset(
-    {"name", "body", "scope", "doc", "comment", "attribute", "local", "wrapper", "wrapped", "embedded"}
+    {"name", "body", "scope", "doc", "comment", "attribute", "local", "wrapper", "wrapped", "tail", "embedded"}
 )
 _CAPTURE = re.compile(r"@([\w.-]+)")
 _STRING_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|;[^\n]*')
@@ -63,8 +66,10 @@ class Syntax:
     wrappers: tuple[str, ...]
     local_scopes: tuple[str, ...]
     skip_locals: frozenset[str]
+    open_ended: frozenset[str]
     merge: frozenset[Kind]
     doc_comments: str
+    doc_markup: str
     indented: bool
     source: str
 
@@ -255,8 +260,10 @@ def _syntax(check: _Checker) -> Syntax:
         raise check.error("indented", "not true or false", "Write true or false.")
     kinds = _kinds(check, query)
     skip_locals = frozenset(check.texts("skip_locals"))
-    for capture in skip_locals - set(kinds):
-        raise check.error("skip_locals", f"the query has no capture @{capture}", "Name a capture of the query.")
+    open_ended = frozenset(check.texts("open_ended"))
+    for key, captures in (("skip_locals", skip_locals), ("open_ended", open_ended)):
+        for capture in captures - set(kinds):
+            raise check.error(key, f"the query has no capture @{capture}", "Name a capture of the query.")
     return Syntax(
         grammar=grammar,
         query=query,
@@ -274,8 +281,10 @@ def _syntax(check: _Checker) -> Syntax:
         wrappers=check.texts("wrappers"),
         local_scopes=check.texts("local_scopes"),
         skip_locals=skip_locals,
+        open_ended=open_ended,
         merge=frozenset(check.kind("merge", kind) for kind in check.texts("merge")),
         doc_comments=check.choice("doc_comments", _DOC_COMMENTS),
+        doc_markup=check.choice("doc_markup", _DOC_MARKUPS),
         indented=indented,
         source=str(check.file),
     )

@@ -142,6 +142,8 @@ def test_version_changes_with_the_file_and_with_what_it_extends(tmp_path):
         (("extensions", 'chunker = "lines"\nextensions'), "key 'chunker': 'lines' is not a choice", None),
         (("extensions", 'merge = ["clause"]\nextensions'), "key 'merge': 'clause' is no kind", None),
         (("extensions", 'skip_locals = ["x"]\nextensions'), "key 'skip_locals': the query has no capture @x", None),
+        (("extensions", 'open_ended = ["x"]\nextensions'), "key 'open_ended': the query has no capture @x", None),
+        (("extensions", 'doc_markup = "tex"\nextensions'), "key 'doc_markup': 'tex' is not a choice", None),
         (("extensions", 'extends = "none"\nextensions'), "key 'extends': there is no language 'none'", None),
         (("extensions", "indented = 1\nextensions"), "key 'indented': not true or false", None),
     ],

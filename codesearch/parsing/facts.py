@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from codesearch.errors import GrammarError
 from codesearch.languages import Language, Syntax
-from codesearch.parsing.source import LONGEST_SYMBOL, Piece, back, clean_string, one_line
+from codesearch.parsing.source import LONGEST_SYMBOL, Piece, back, clean_string, one_line, unquoted
 from codesearch.types import Kind
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ class Found:
     capture: str
     kind: Kind
     names: list[str] = field(default_factory=list)
+    prefix: str = ""
     name_end: int = 0
     scope: str = ""
     body: int = -1
@@ -48,7 +49,7 @@ class Found:
     @property
     def symbol(self) -> str:
         """The name, or all of them where one statement gives several."""
-        return ", ".join(self.names)[:LONGEST_SYMBOL]
+        return (self.prefix + ", ".join(self.names))[:LONGEST_SYMBOL]
 
 
 @dataclass(slots=True)
@@ -61,6 +62,7 @@ class Facts:
     wrappers: dict[int, tuple[int, int, int]] = field(default_factory=dict)  # child id → its id, start, end
     embedded: list[Node] = field(default_factory=list)  # tokens that may be source of the same language
     doc: str = ""
+    end: int = 0  # of the file
 
 
 @lru_cache(maxsize=64)
@@ -125,7 +127,7 @@ def collect(content: bytes, root: Node, query: Query, syntax: Syntax) -> Facts:
     """Everything that the query finds in a file."""
     from tree_sitter import QueryCursor
 
-    facts = Facts()
+    facts = Facts(end=root.end_byte)
     kinds = syntax.kinds
     settings = [_settings(query, index) for index in range(query.pattern_count)]
     for pattern, captures in QueryCursor(query).matches(root):
@@ -153,13 +155,14 @@ class _Settings(NamedTuple):
     """What a pattern of the query sets by `#set!`."""
 
     name: str | None
+    prefix: str
     strip: re.Pattern[str] | None
 
 
 def _settings(query: Query, pattern: int) -> _Settings:
     texts = query.pattern_settings(pattern)
     strip = texts.get("strip")
-    return _Settings(texts.get("name"), re.compile(strip) if strip else None)
+    return _Settings(texts.get("name"), texts.get("prefix") or "", re.compile(strip) if strip else None)
 
 
 def _add_details(
@@ -171,11 +174,13 @@ def _add_details(
             name = one_line(content[node.start_byte : node.end_byte])
             if settings.strip:
                 name = settings.strip.sub("", name)
+            name = unquoted(name)
             if name and name not in found.names:
                 found.names.append(name)
                 found.name_end = max(found.name_end, node.end_byte)
         if not names and settings.name and not found.names:
             found.names.append(settings.name)
+        found.prefix = settings.prefix
         if "scope" in captures:
             found.scope = one_line(b"".join(content[n.start_byte : n.end_byte] for n in captures["scope"]))
     if "body" in captures and found.body < 0:
@@ -183,6 +188,8 @@ def _add_details(
         found.body = body.start_byte
         # A declaration inside a macro's tokens has no node of its own: it runs from its keyword to its body's end.
         found.end = max(found.end, body.end_byte)
+    if "tail" in captures:
+        found.end = max(found.end, captures["tail"][-1].end_byte)
     if "doc" in captures and not found.doc:
         found.doc = clean_string(content, captures["doc"][0])
 

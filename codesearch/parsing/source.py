@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable
+from html import unescape
 from typing import TYPE_CHECKING, NamedTuple
 
 from codesearch.languages import Syntax
@@ -23,6 +24,10 @@ _SEMICOLON = re.compile(rb"[ \t]*;")
 _COMMENT_MARKERS = re.compile(r"^\s*(?:/\*+!?|\*+/|\*+(?=\s|$)|//[/!]*|#+[!:]?|--+\[*|\{-+\|?|;+|%+|\"\"\")?\s*")
 _COMMENT_ENDS = re.compile(r"\s*(?:\*+/|-\}|\]\]|\"\"\")?\s*$")
 _STRING_MARKERS = re.compile(r"^[A-Za-z]{0,2}(\"\"\"|'''|\"|')(.*?)\1?$", re.DOTALL)
+_QUOTES = frozenset("\"'`")
+_REFERENCE = re.compile(r"""<\w+\s+(?:cref|name|langword|href)\s*=\s*["'](?:[A-Z]:)?([^"'<>]*)["']\s*/>""")
+_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+_BLANK_LINES = re.compile(r"\n\s*\n|[ \t]+\n")
 _NOT_A_DOC = re.compile(
     r"^#!|-\*-.*coding|copyright|\blicen[cs]e|SPDX-|all rights reserved|^\W*(?:eslint|pylint|prettier|tslint)\b",
     re.IGNORECASE,
@@ -136,7 +141,10 @@ class Source:
     def comment_text(self, pieces: Iterable[Piece]) -> str:
         """What comments say, without their markers."""
         text = "\n".join(decoded(self.content[start:end]) for start, end, _ in pieces)
-        return clean_comment(text) if text else ""
+        if not text:
+            return ""
+        text = clean_comment(text)
+        return without_tags(text) if self.syntax.doc_markup == "xml" else text
 
     def signature(self, start: int, name_end: int, end: int) -> str:
         """The source of a declaration up to `end`, without comments and without attributes before its name."""
@@ -194,6 +202,21 @@ def decoded(raw: bytes) -> str:
 def one_line(raw: bytes) -> str:
     """Bytes as text in one line, capped at the length of a symbol."""
     return " ".join(decoded(raw[: 4 * LONGEST_SYMBOL]).split())[:LONGEST_SYMBOL]
+
+
+def unquoted(name: str) -> str:
+    """A name without the quotes around it: a test's title, an identifier in backticks."""
+    quote = name[:1]
+    if quote not in _QUOTES or len(name) < 3 or name[-1] != quote:
+        return name
+    inner = name.strip(quote)
+    return inner if inner.strip() and quote not in inner else name
+
+
+def without_tags(text: str) -> str:
+    """A doc in XML as it reads: a tag that only refers to something gives what it names, all others nothing."""
+    text = unescape(_TAG.sub("", _REFERENCE.sub(r"\1", text)))
+    return _BLANK_LINES.sub("\n", text).strip()
 
 
 def clean_comment(text: str) -> str:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from codesearch.languages import Syntax
 from codesearch.parsing.facts import Facts, Found
-from codesearch.parsing.source import Source
+from codesearch.parsing.source import Source, back
 from codesearch.types import Kind
 
 
 def nest(facts: Facts, syntax: Syntax) -> list[Found]:
     """Declarations in order of start, each with its parent and final kind, without local variables."""
+    if syntax.open_ended:
+        _reach_for_the_next(facts, syntax)
     entries: list[tuple[int, int, int, Found | None]] = [
         (found.start, -found.end, 1, found) for found in facts.declarations.values()
     ]
@@ -44,6 +46,15 @@ def nest(facts: Facts, syntax: Syntax) -> list[Found]:
     return kept
 
 
+def _reach_for_the_next(facts: Facts, syntax: Syntax) -> None:
+    """Lets each open-ended declaration end where the next one like it starts, or with the file."""
+    open_ended = [found for found in facts.declarations.values() if found.capture in syntax.open_ended]
+    following: dict[str, int] = {}
+    for found in sorted(open_ended, key=lambda found: found.start, reverse=True):
+        found.end = max(found.end, following.get(found.capture, facts.end))
+        following[found.capture] = found.start
+
+
 def extend(found: list[Found], facts: Facts, source: Source) -> None:
     """Sets the cited span of each: wrappers, doc comments and attributes above, a `;` and comments behind."""
     own = {each.node_id for each in found}
@@ -66,10 +77,23 @@ def extend(found: list[Found], facts: Facts, source: Source) -> None:
         if each.lead:
             each.first = min(each.first, each.lead[-1].start)
         each.last = source.end_with_trail(each.first, each.last)
+    if source.syntax.open_ended:
+        _yield_comments(found, source)
     for each in reversed(found):  # members before what encloses them
         if each.parent:
             each.parent.last = max(each.parent.last, each.last)
             each.parent.first = min(each.parent.first, each.first)
+
+
+def _yield_comments(found: list[Found], source: Source) -> None:
+    """Ends each open-ended declaration before the comments of the next one like it."""
+    latest: dict[str, Found] = {}
+    for each in found:
+        if each.capture in source.syntax.open_ended:
+            before = latest.get(each.capture)
+            if before:
+                before.last = min(before.last, back(source.content, each.first))
+            latest[each.capture] = each
 
 
 def merge(found: list[Found], content: bytes, kinds: frozenset[Kind]) -> list[Found]:
