@@ -33,7 +33,7 @@ _LIST_KEYS = frozenset(
     {"extensions", "filenames", "interpreters", "comments", "attributes", "wrappers"}
     | {"local_scopes", "skip_locals", "open_ended", "merge"}
 )
-_TABLE_KEYS = frozenset({"kinds", "nested"})
+_TABLE_KEYS = frozenset({"kinds", "nested", "separators"})
 _KEYS = _TEXT_KEYS | _LIST_KEYS | _TABLE_KEYS | {"indented"}
 # What identifies a language is its own; everything else may come from the language that it extends.
 _NOT_INHERITED = frozenset({"name", "extends", "extensions", "filenames", "interpreters"})
@@ -53,7 +53,8 @@ class Syntax:
     """How to find declarations in a language's syntax tree; used by parsing.py alone.
 
     `kinds` maps captures of `query` to kinds; `nested[parent kind][kind]` is the kind that a declaration gets
-    instead when it lies directly inside such a parent.
+    instead when it lies directly inside such a parent. `separators[capture]` stands before such a symbol in its
+    qualified name, instead of the language's `scope_separator`.
     """
 
     grammar: str
@@ -61,6 +62,7 @@ class Syntax:
     borders: str
     kinds: Mapping[str, Kind]
     nested: Mapping[Kind, Mapping[Kind, Kind]]
+    separators: Mapping[str, str]
     comments: tuple[str, ...]
     attributes: tuple[str, ...]
     wrappers: tuple[str, ...]
@@ -261,9 +263,13 @@ def _syntax(check: _Checker) -> Syntax:
     kinds = _kinds(check, query)
     skip_locals = frozenset(check.texts("skip_locals"))
     open_ended = frozenset(check.texts("open_ended"))
-    for key, captures in (("skip_locals", skip_locals), ("open_ended", open_ended)):
-        for capture in captures - set(kinds):
+    separators = check.mapping("separators", check.table.get("separators", {}))
+    for key, captures in (("skip_locals", skip_locals), ("open_ended", open_ended), ("separators", separators)):
+        for capture in sorted(set(captures) - set(kinds)):
             raise check.error(key, f"the query has no capture @{capture}", "Name a capture of the query.")
+    for capture, separator in separators.items():
+        if not isinstance(separator, str):
+            raise check.error(f"separators.{capture}", "not a text", f'Write {capture} = "…".')
     return Syntax(
         grammar=grammar,
         query=query,
@@ -276,6 +282,7 @@ def _syntax(check: _Checker) -> Syntax:
             }
             for parent, changes in check.mapping("nested", check.table.get("nested", {})).items()
         },
+        separators=separators,
         comments=check.texts("comments"),
         attributes=check.texts("attributes"),
         wrappers=check.texts("wrappers"),

@@ -118,6 +118,14 @@ def test_users_grammar_file_extends_a_bundled_language(tmp_path):
     assert [each.symbol for each in parse(b"def rule(): pass\n", language).declarations] == ["rule"]
 
 
+def test_separator_of_a_capture_stands_before_its_symbols(tmp_path):
+    (tmp_path / "py.toml").write_text(
+        'name = "py"\nextends = "python"\nextensions = [".py"]\n[separators]\nfunction = "#"\n'
+    )
+    parsed = parse(b"def f(): pass\nclass A:\n  class B:\n    def m(): pass\n", load_languages(tmp_path).get("py"))
+    assert [each.qualified_name for each in parsed.declarations] == ["f", "A", "A.B", "A.B#m"]
+
+
 def test_version_changes_with_the_file_and_with_what_it_extends(tmp_path):
     file = tmp_path / "ini.toml"
     file.write_text(INI)
@@ -143,6 +151,8 @@ def test_version_changes_with_the_file_and_with_what_it_extends(tmp_path):
         (("extensions", 'merge = ["clause"]\nextensions'), "key 'merge': 'clause' is no kind", None),
         (("extensions", 'skip_locals = ["x"]\nextensions'), "key 'skip_locals': the query has no capture @x", None),
         (("extensions", 'open_ended = ["x"]\nextensions'), "key 'open_ended': the query has no capture @x", None),
+        (("query", 'separators = {x = "#"}\nquery'), "key 'separators': the query has no capture @x", None),
+        (("query", "separators = {module = 1}\nquery"), "key 'separators.module': not a text", None),
         (("extensions", 'doc_markup = "tex"\nextensions'), "key 'doc_markup': 'tex' is not a choice", None),
         (("extensions", 'extends = "none"\nextensions'), "key 'extends': there is no language 'none'", None),
         (("extensions", "indented = 1\nextensions"), "key 'indented': not true or false", None),
