@@ -27,7 +27,18 @@ _DOC_COMMENTS = ("above", "inside", "both")
 _DOC_MARKUPS = ("none", "xml")
 
 _TEXT_KEYS = frozenset(
-    {"name", "chunker", "grammar", "extends", "scope_separator", "doc_comments", "doc_markup", "query", "borders"}
+    {
+        "name",
+        "chunker",
+        "grammar",
+        "extends",
+        "scope_separator",
+        "doc_comments",
+        "doc_markup",
+        "pragmas",
+        "query",
+        "borders",
+    }
 )
 _LIST_KEYS = frozenset(
     {"extensions", "filenames", "interpreters", "comments", "attributes", "wrappers"}
@@ -72,6 +83,7 @@ class Syntax:
     merge: frozenset[Kind]
     doc_comments: str
     doc_markup: str
+    pragmas: re.Pattern[bytes] | None
     indented: bool
     source: str
 
@@ -292,6 +304,7 @@ def _syntax(check: _Checker) -> Syntax:
         merge=frozenset(check.kind("merge", kind) for kind in check.texts("merge")),
         doc_comments=check.choice("doc_comments", _DOC_COMMENTS),
         doc_markup=check.choice("doc_markup", _DOC_MARKUPS),
+        pragmas=check.pattern("pragmas"),
         indented=indented,
         source=str(check.file),
     )
@@ -344,6 +357,13 @@ class _Checker:
         if value not in choices:
             raise self.error(key, f"{value!r} is not a choice", f"Use one of: {', '.join(choices)}.")
         return value
+
+    def pattern(self, key: str) -> re.Pattern[bytes] | None:
+        value = self.text(key)
+        try:
+            return re.compile(value.encode()) if value else None
+        except re.error as error:
+            raise self.error(key, f"no regular expression: {error}", "Correct it.") from error
 
     def texts(self, key: str) -> tuple[str, ...]:
         value = self.table.get(key, [])

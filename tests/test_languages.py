@@ -126,6 +126,16 @@ def test_separator_of_a_capture_stands_before_its_symbols(tmp_path):
     assert [each.qualified_name for each in parsed.declarations] == ["f", "A", "A.B", "A.B#m"]
 
 
+def test_comments_for_programs_are_no_docs_and_belong_to_no_declaration_below(tmp_path):
+    (tmp_path / "py.toml").write_text(
+        'name = "py"\nextends = "python"\nextensions = [".py"]\npragmas = "# *(lint|typed):"\n'
+    )
+    source = b"# typed: yes\n# About it.\n\n# lint: off\ndef f(): pass\n\n# Doc.\n# lint: off\ndef g(): pass\n"
+    parsed = parse(source, load_languages(tmp_path).get("py"))
+    assert parsed.doc == "About it."
+    assert [(each.span.start_line, each.doc) for each in parsed.declarations] == [(5, ""), (7, "Doc.")]
+
+
 def test_version_changes_with_the_file_and_with_what_it_extends(tmp_path):
     file = tmp_path / "ini.toml"
     file.write_text(INI)
@@ -153,6 +163,11 @@ def test_version_changes_with_the_file_and_with_what_it_extends(tmp_path):
         (("extensions", 'open_ended = ["x"]\nextensions'), "key 'open_ended': the query has no capture @x", None),
         (("query", 'separators = {x = "#"}\nquery'), "key 'separators': the query has no capture @x", None),
         (("query", "separators = {module = 1}\nquery"), "key 'separators.module': not a text", None),
+        (
+            ("extensions", "pragmas = '('\nextensions"),
+            "key 'pragmas': no regular expression: missing ), unterminated subpattern at position 0",
+            None,
+        ),
         (("extensions", 'doc_markup = "tex"\nextensions'), "key 'doc_markup': 'tex' is not a choice", None),
         (("extensions", 'extends = "none"\nextensions'), "key 'extends': there is no language 'none'", None),
         (("extensions", "indented = 1\nextensions"), "key 'indented': not true or false", None),

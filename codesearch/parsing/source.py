@@ -21,7 +21,9 @@ LONGEST_DOC = 4000  # characters: beyond that it is a manual, whose rest would d
 BLANK = frozenset(b" \t\r\n\f\v")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _SEMICOLON = re.compile(rb"[ \t]*;")
-_COMMENT_MARKERS = re.compile(r"^\s*(?:/\*+!?|\*+/|\*+(?=\s|$)|//[/!]*|#+[!:]?|--+\[*|\{-+\|?|;+|%+|\"\"\")?\s*")
+_COMMENT_MARKERS = re.compile(
+    r"^\s*(?:/\*+!?|\*+/|\*+(?=\s|$)|//[/!]*|#+[!:]?|--+\[*|\{-+\|?|;+|%+|\"\"\"|=(?:begin|end)\b)?\s*"
+)
 _COMMENT_ENDS = re.compile(r"\s*(?:\*+/|-\}|\]\]|\"\"\")?\s*$")
 _STRING_MARKERS = re.compile(r"^[A-Za-z]{0,2}(\"\"\"|'''|\"|')(.*?)\1?$", re.DOTALL)
 _QUOTES = frozenset("\"'`")
@@ -96,19 +98,27 @@ class Source:
         while True:
             piece = self.by_code_behind.get(start)
             if piece is None or piece.start >= start:
-                return pieces
+                break
             if indented and indent < 0:
                 indent = self.indent(start)
             if piece.is_comment:
                 gap = self.content.count(b"\n", piece.end, start)
                 if gap > 1 or not (gap == 0 or self.opens_line(piece.start)):
-                    return pieces
+                    break
                 if gap == 0 and indented:
-                    return pieces
+                    break
                 if indented and self.indent(piece.start) > indent:
-                    return pieces
+                    break
             pieces.append(piece)
             start = piece.start
+        while pieces and self._is_pragma(pieces[-1]):
+            pieces.pop()
+        return pieces
+
+    def _is_pragma(self, piece: Piece) -> bool:
+        """Whether a comment says something to a program that reads the source, and nothing to people."""
+        pragmas = self.syntax.pragmas
+        return pragmas is not None and piece.is_comment and bool(pragmas.match(self.content, piece.start, piece.end))
 
     def end_with_trail(self, start: int, end: int) -> int:
         """Where a declaration ends: after its last token and `;`; comments indented inside it belong to it."""
@@ -140,7 +150,7 @@ class Source:
 
     def comment_text(self, pieces: Iterable[Piece]) -> str:
         """What comments say, without their markers."""
-        text = "\n".join(decoded(self.content[start:end]) for start, end, _ in pieces)
+        text = "\n".join(decoded(self.content[each.start : each.end]) for each in pieces if not self._is_pragma(each))
         if not text:
             return ""
         text = clean_comment(text)
@@ -171,7 +181,7 @@ class Source:
                     break
                 run.append(piece)
                 position = piece.end
-            if not run or run[0].start in taken:
+            if not run or any(piece.start in taken for piece in run):
                 return ""
             text = self.comment_text(run)
             raw = decoded(self.content[run[0].start : run[-1].end][: 4 * LONGEST_DOC])
