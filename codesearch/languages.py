@@ -50,7 +50,20 @@ _KEYS = _TEXT_KEYS | _LIST_KEYS | _TABLE_KEYS | {"indented"}
 _NOT_INHERITED = frozenset({"name", "extends", "extensions", "filenames", "interpreters"})
 
 RESERVED_CAPTURES = frozenset(
-    {"name", "body", "scope", "doc", "comment", "attribute", "local", "wrapper", "wrapped", "tail", "embedded"}
+    {
+        "name",
+        "body",
+        "scope",
+        "doc",
+        "comment",
+        "attribute",
+        "local",
+        "wrapper",
+        "wrapped",
+        "tail",
+        "embedded",
+        "opening",
+    }
 )
 _CAPTURE = re.compile(r"@([\w.-]+)")
 _STRING_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|;[^\n]*')

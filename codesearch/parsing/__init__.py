@@ -48,7 +48,7 @@ def parse(content: bytes, language: Language) -> ParsedFile:
     return ParsedFile(
         language=language.name,
         declarations=tuple(declarations),
-        doc=facts.doc or source.file_doc({each.first for each in found}),
+        doc=facts.doc or source.file_doc({each.first for each in found}, facts.opening),
         has_errors=tree.root_node.has_error,
     )
 

@@ -62,6 +62,7 @@ class Facts:
     wrappers: dict[int, tuple[int, int, int]] = field(default_factory=dict)  # child id → its id, start, end
     embedded: list[Node] = field(default_factory=list)  # tokens that may be source of the same language
     doc: str = ""
+    opening: int = 0  # where the code begins
     end: int = 0  # of the file
 
 
@@ -207,5 +208,7 @@ def _collect_surroundings(facts: Facts, captures: dict[str, list[Node]], content
             facts.wrappers[captures["wrapped"][0].id] = (node.id, node.start_byte, node.end_byte)
         elif name == "embedded":
             facts.embedded.append(node)
+        elif name == "opening":
+            facts.opening = max(facts.opening, nodes[-1].end_byte)
         elif name == "doc" and not facts.doc:
             facts.doc = clean_string(content, node)

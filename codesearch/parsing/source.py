@@ -171,9 +171,9 @@ class Source:
         text = " ".join(decoded(b" ".join(parts)).split())
         return text[:LONGEST_SIGNATURE].rstrip().removesuffix(";").rstrip()
 
-    def file_doc(self, taken: set[int]) -> str:
-        """The first comment at the top of the file that is neither a licence nor a declaration's own."""
-        position = self.top
+    def file_doc(self, taken: set[int], opening: int) -> str:
+        """The first comment behind the file's opening that is neither a licence nor a declaration's own."""
+        position = max(self.top, opening)
         while True:
             run: list[Piece] = []
             while (piece := self.by_start.get(forward(self.content, position, BLANK))) and piece.is_comment:

@@ -51,6 +51,8 @@ def _reach_for_the_next(facts: Facts, syntax: Syntax) -> None:
     open_ended = [found for found in facts.declarations.values() if found.capture in syntax.open_ended]
     following: dict[str, int] = {}
     for found in sorted(open_ended, key=lambda found: found.start, reverse=True):
+        if found.body < 0:
+            found.body = found.end
         found.end = max(found.end, following.get(found.capture, facts.end))
         following[found.capture] = found.start
 
