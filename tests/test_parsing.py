@@ -233,8 +233,9 @@ def test_first_line_that_names_the_program_is_no_doc():
 
 
 def test_file_doc_stands_behind_what_opens_the_file():
-    source = "#!/usr/bin/php\n<?php\n\ndeclare(strict_types=1);\n\n// Copyright 2020.\n\n/** Says hello. */\n\nnamespace A;\n"
-    assert parse_as("php", source).doc == "Says hello."
+    opening = "#!/usr/bin/php\n<?php\n\ndeclare(strict_types=1);\n\n"
+    source = "// Copyright 2020.\n\n/** Says hello. */\n\nnamespace A;\n"
+    assert parse_as("php", opening + source).doc == "Says hello."
     assert parse_as("php", "<?php\n/** Of f. */\nfunction f() {}\n").doc == ""
 
 
