@@ -176,7 +176,7 @@ def _add_details(
             if settings.strip:
                 name = settings.strip.sub("", name)
             name = unquoted(name)
-            if name and name not in found.names:
+            if name and len(found.names) < LONGEST_SYMBOL and name not in found.names:
                 found.names.append(name)
                 found.name_end = max(found.name_end, node.end_byte)
         if not names and settings.name and not found.names:
