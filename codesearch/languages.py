@@ -28,20 +28,20 @@ _DOC_MARKUPS = ("none", "xml")
 
 _TEXT_KEYS = frozenset(
     {"name", "chunker", "grammar", "extends", "scope_separator", "doc_comments", "doc_markup", "query", "borders"}
-    | {"contents", "conditionals"}
+    | {"contents", "conditionals", "pragmas"}
 )
 _LIST_KEYS = frozenset(
     {"extensions", "filenames", "interpreters", "comments", "attributes", "wrappers"}
     | {"local_scopes", "skip_locals", "open_ended", "merge"}
 )
-_TABLE_KEYS = frozenset({"kinds", "nested"})
+_TABLE_KEYS = frozenset({"kinds", "nested", "separators"})
 _KEYS = _TEXT_KEYS | _LIST_KEYS | _TABLE_KEYS | {"indented", "masks"}
 # What identifies a language is its own; everything else may come from the language that it extends.
 _NOT_INHERITED = frozenset({"name", "extends", "extensions", "filenames", "interpreters", "contents"})
 
 RESERVED_CAPTURES = frozenset(
     {"name", "body", "scope", "parameters", "doc", "comment", "attribute", "behind"}
-    | {"local", "wrapper", "wrapped", "tail", "embedded"}
+    | {"local", "wrapper", "wrapped", "tail", "embedded", "opening"}
 )
 _CAPTURE = re.compile(r"@([\w.-]+)")
 _STRING_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|;[^\n]*')
@@ -57,8 +57,9 @@ class Syntax:
     """How to find declarations in a language's syntax tree; used by parsing.py alone.
 
     `kinds` maps captures of `query` to kinds; `nested[parent kind][kind]` is the kind that a declaration gets
-    instead when it lies directly inside such a parent. What `masks` match, the parser sees as their text, or as
-    blanks where that is empty; the directives of `conditionals` as blanks.
+    instead when it lies directly inside such a parent. `separators[capture]` stands before such a symbol in its
+    qualified name, instead of the language's `scope_separator`. What `masks` match, the parser sees as their text,
+    or as blanks where that is empty; the directives of `conditionals` as blanks.
     """
 
     grammar: str
@@ -66,6 +67,7 @@ class Syntax:
     borders: str
     kinds: Mapping[str, Kind]
     nested: Mapping[Kind, Mapping[Kind, Kind]]
+    separators: Mapping[str, str]
     comments: tuple[str, ...]
     attributes: tuple[str, ...]
     wrappers: tuple[str, ...]
@@ -75,6 +77,7 @@ class Syntax:
     merge: frozenset[Kind]
     doc_comments: str
     doc_markup: str
+    pragmas: str
     indented: bool
     masks: tuple[tuple[str, str], ...]
     conditionals: str
@@ -283,7 +286,8 @@ def _syntax(check: _Checker) -> Syntax:
             f"Name a language of {_PACK}, such as 'python'.",
         )
     query = check.required_text("query")
-    conditionals = check.text("conditionals")
+    pragmas, conditionals = check.text("pragmas"), check.text("conditionals")
+    check.pattern("pragmas", pragmas)
     if conditionals and not {"open", "branch", "never"} <= set(check.pattern("conditionals", conditionals).groupindex):
         raise check.error(
             "conditionals", "not all of the groups open, branch and never", "Name them: (?P<open>if), and so on."
@@ -294,9 +298,13 @@ def _syntax(check: _Checker) -> Syntax:
     kinds = _kinds(check, query)
     skip_locals = frozenset(check.texts("skip_locals"))
     open_ended = frozenset(check.texts("open_ended"))
-    for key, captures in (("skip_locals", skip_locals), ("open_ended", open_ended)):
-        for capture in captures - set(kinds):
+    separators = check.mapping("separators", check.table.get("separators", {}))
+    for key, captures in (("skip_locals", skip_locals), ("open_ended", open_ended), ("separators", separators)):
+        for capture in sorted(set(captures) - set(kinds)):
             raise check.error(key, f"the query has no capture @{capture}", "Name a capture of the query.")
+    for capture, separator in separators.items():
+        if not isinstance(separator, str):
+            raise check.error(f"separators.{capture}", "not a text", f'Write {capture} = "…".')
     return Syntax(
         grammar=grammar,
         query=query,
@@ -309,6 +317,7 @@ def _syntax(check: _Checker) -> Syntax:
             }
             for parent, changes in check.mapping("nested", check.table.get("nested", {})).items()
         },
+        separators=separators,
         comments=check.texts("comments"),
         attributes=check.texts("attributes"),
         wrappers=check.texts("wrappers"),
@@ -318,6 +327,7 @@ def _syntax(check: _Checker) -> Syntax:
         merge=frozenset(check.kind("merge", kind) for kind in check.texts("merge")),
         doc_comments=check.choice("doc_comments", _DOC_COMMENTS),
         doc_markup=check.choice("doc_markup", _DOC_MARKUPS),
+        pragmas=pragmas,
         indented=indented,
         masks=_masks(check),
         conditionals=conditionals,

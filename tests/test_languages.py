@@ -46,6 +46,15 @@ def name_of(path, head=b""):
         ("build.cake", "csharp"),
         ("src/Depot.scala", "scala"),
         ("build.sbt", "scala"),
+        ("lib/app.rb", "ruby"),
+        ("lib/tasks/db.rake", "ruby"),
+        ("app.gemspec", "ruby"),
+        ("config.ru", "ruby"),
+        ("Rakefile", "ruby"),
+        ("sub/Gemfile", "ruby"),
+        ("Gemfile.lock", None),
+        ("src/App.php", "php"),
+        ("views/index.phtml", "php"),
         ("UPPER.PY", "python"),
         ("docs/guide.md", "markdown"),
         ("docs/guide.rst", "text"),
@@ -66,6 +75,8 @@ def test_language_of_a_path(path, expected):
         (b"#!/usr/bin/python3.11\nimport os", "python"),
         (b"#!/usr/bin/env -S FOO=1 python3 -u\n", "python"),
         (b"#! /usr/bin/env node\r\n", "javascript"),
+        (b"#!/usr/bin/env ruby2.7\n", "ruby"),
+        (b"#!/usr/bin/env -S php -d memory_limit=1G\n<?php\n", "php"),
         (b"#!/opt/unknown\n", None),
         (b"#!\n", None),
         (b"import os\n", None),
@@ -158,6 +169,24 @@ def test_masks_and_conditionals_see_a_first_line_behind_a_byte_order_mark():
     assert ([each.symbol for each in parsed.declarations], parsed.has_errors) == (["f"], False)
 
 
+def test_separator_of_a_capture_stands_before_its_symbols(tmp_path):
+    (tmp_path / "py.toml").write_text(
+        'name = "py"\nextends = "python"\nextensions = [".py"]\n[separators]\nfunction = "#"\n'
+    )
+    parsed = parse(b"def f(): pass\nclass A:\n  class B:\n    def m(): pass\n", load_languages(tmp_path).get("py"))
+    assert [each.qualified_name for each in parsed.declarations] == ["f", "A", "A.B", "A.B#m"]
+
+
+def test_comments_for_programs_are_no_docs_and_belong_to_no_declaration_below(tmp_path):
+    (tmp_path / "py.toml").write_text(
+        'name = "py"\nextends = "python"\nextensions = [".py"]\npragmas = "# *(lint|typed):"\n'
+    )
+    source = b"# typed: yes\n# About it.\n\n# lint: off\ndef f(): pass\n\n# Doc.\n# lint: off\ndef g(): pass\n"
+    parsed = parse(source, load_languages(tmp_path).get("py"))
+    assert parsed.doc == "About it."
+    assert [(each.span.start_line, each.doc) for each in parsed.declarations] == [(5, ""), (7, "Doc.")]
+
+
 def test_version_changes_with_the_file_and_with_what_it_extends(tmp_path):
     file = tmp_path / "ini.toml"
     file.write_text(INI)
@@ -183,6 +212,13 @@ def test_version_changes_with_the_file_and_with_what_it_extends(tmp_path):
         (("extensions", 'merge = ["clause"]\nextensions'), "key 'merge': 'clause' is no kind", None),
         (("extensions", 'skip_locals = ["x"]\nextensions'), "key 'skip_locals': the query has no capture @x", None),
         (("extensions", 'open_ended = ["x"]\nextensions'), "key 'open_ended': the query has no capture @x", None),
+        (("query", 'separators = {x = "#"}\nquery'), "key 'separators': the query has no capture @x", None),
+        (("query", "separators = {module = 1}\nquery"), "key 'separators.module': not a text", None),
+        (
+            ("extensions", "pragmas = '('\nextensions"),
+            "key 'pragmas': no regular expression: missing ), unterminated subpattern at position 0",
+            None,
+        ),
         (("extensions", 'doc_markup = "tex"\nextensions'), "key 'doc_markup': 'tex' is not a choice", None),
         (("extensions", 'extends = "none"\nextensions'), "key 'extends': there is no language 'none'", None),
         (("extensions", "indented = 1\nextensions"), "key 'indented': not true or false", None),
@@ -211,6 +247,19 @@ def test_query_that_the_grammar_refuses_names_file_and_key(tmp_path):
     language = load_languages(file).get("ini")
     with pytest.raises(GrammarError, match=r"broken\.toml: key 'query': .*chapter_name"):
         parse(b"[a]\n", language)
+
+
+def test_strip_removes_from_a_name_what_it_matches(tmp_path):
+    file = tmp_path / "ini.toml"
+    file.write_text(INI.replace(") @module", '(#set! strip "^\\"|\\"$")) @module'))
+    language = load_languages(file).get("ini")
+    assert [each.symbol for each in parse(b'["server"]\nport = 1\n[client]\n', language).declarations] == [
+        "server",
+        "client",
+    ]
+    file.write_text(INI.replace(") @module", '(#set! strip "(")) @module'))
+    with pytest.raises(GrammarError, match=r"ini\.toml: key 'query': #set! strip is no regular expression: "):
+        parse(b"[a]\n", load_languages(file).get("ini"))
 
 
 def test_unreadable_and_malformed_files_are_named(tmp_path):

@@ -324,6 +324,31 @@ def test_docstring_in_an_attribute_counts_before_the_comment_above():
     ]
 
 
+def test_first_line_that_names_the_program_is_no_doc():
+    source = "#!/usr/bin/python\n# Says hello.\ndef f(): pass\n"
+    assert parse_as("python", source).declarations[0].doc == "Says hello."
+    assert parse_as("python", "#!/usr/bin/python\n# Says hello.\n\nimport os\n").doc == "Says hello."
+    assert parse_as("python", "#!/usr/bin/python").declarations == ()
+
+
+def test_file_doc_stands_behind_what_opens_the_file():
+    opening = "#!/usr/bin/php\n<?php\n\ndeclare(strict_types=1);\n\n"
+    source = "// Copyright 2020.\n\n/** Says hello. */\n\nnamespace A;\n"
+    assert parse_as("php", opening + source).doc == "Says hello."
+    assert parse_as("php", "<?php\n/** Of f. */\nfunction f() {}\n").doc == ""
+
+
+def test_signature_of_an_open_ended_declaration_ends_where_its_own_source_does():
+    source = "<?php\nnamespace A\\B;\nclass C {}\n// about D\nnamespace D;\nclass E {}\n"
+    parsed = parse_as("php", source)
+    assert [(each.signature, each.span.start_line, each.span.end_line) for each in parsed.declarations] == [
+        ("namespace A\\B", 2, 3),
+        ("class C", 3, 3),
+        ("namespace D", 4, 6),
+        ("class E", 6, 6),
+    ]
+
+
 # --- source inside macro calls -----------------------------------------------------------------------------------
 
 

@@ -51,7 +51,9 @@ def parse(content: bytes, language: Language) -> ParsedFile:
     return ParsedFile(
         language=language.name,
         declarations=tuple(declarations),
-        doc=facts.doc or source.file_doc({each.first for each in found}) or _header_doc(found, declarations, syntax),
+        doc=facts.doc
+        or source.file_doc({each.first for each in found}, facts.opening)
+        or _header_doc(found, declarations, syntax),
         has_errors=tree.root_node.has_error,
     )
 
@@ -69,19 +71,20 @@ def _declaration(
     borders: tuple[tuple[int, int], ...],
 ) -> Declaration:
     parent = before[found.parent.index] if found.parent else None
-    parts = [parent.qualified_name if parent else "", found.scope, found.symbol]
+    syntax = source.syntax
+    outer = language.scope_separator.join(filter(None, (parent.qualified_name if parent else "", found.scope)))
+    separator = syntax.separators.get(found.capture, language.scope_separator)
     has_body = found.first <= found.body < found.last
     signature_end = found.trail[0].start if found.trail else found.last
     if has_body:
         signature_end = found.body
-    doc_comments = language.syntax.doc_comments if language.syntax else "above"
-    doc = found.doc if doc_comments != "above" else ""
-    if not doc and doc_comments != "inside":
+    doc = found.doc if syntax.doc_comments != "above" else ""
+    if not doc and syntax.doc_comments != "inside":
         doc = source.comment_text(piece for piece in reversed(found.lead) if piece.is_comment)
         doc = doc or source.comment_text(piece for piece in found.trail if piece.is_comment)
     return Declaration(
         symbol=found.symbol,
-        qualified_name=language.scope_separator.join(filter(None, parts))[-LONGEST_QUALIFIED_NAME:],
+        qualified_name=(outer + separator + found.symbol if outer else found.symbol)[-LONGEST_QUALIFIED_NAME:],
         kind=found.kind,
         signature=source.signature(found.proper, found.name_end, signature_end) or found.symbol,
         doc=doc,

@@ -5,10 +5,10 @@ The one place that touches tree-sitter's nodes, apart from borders and embedded 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from codesearch.errors import GrammarError
 from codesearch.languages import Language, Syntax
@@ -67,6 +67,7 @@ class Facts:
     docs: dict[int, str] = field(default_factory=dict)  # start of an attribute → the docstring that it holds
     behind: set[int] = field(default_factory=set)  # starts of comments that belong to what stands before them
     doc: str = ""
+    opening: int = 0  # where the code begins
     end: int = 0  # of the file
 
 
@@ -98,6 +99,13 @@ def compiled(language: Language) -> tuple[Grammar, Parser, Query, Query | None]:
             f"{syntax.source}: key '{key}': {error}.",
             hint="Correct the pattern, or the node type in comments, attributes, local_scopes or wrappers.",
         ) from error
+    for index in range(query.pattern_count):
+        try:
+            _settings(query, index)
+        except re.error as error:
+            raise GrammarError(
+                f"{syntax.source}: key 'query': #set! strip is no regular expression: {error}.", hint="Correct it."
+            ) from error
     return grammar, Parser(grammar), query, borders
 
 
@@ -143,7 +151,7 @@ def collect(content: bytes, root: Node, query: Query, syntax: Syntax) -> Facts:
 
     facts = Facts(end=root.end_byte)
     kinds = syntax.kinds
-    settings = [query.pattern_settings(index) for index in range(query.pattern_count)]
+    settings = [_settings(query, index) for index in range(query.pattern_count)]
     for pattern, captures in QueryCursor(query).matches(root):
         capture = next((name for name in captures if name in kinds), None)
         if capture is None:
@@ -165,21 +173,43 @@ def collect(content: bytes, root: Node, query: Query, syntax: Syntax) -> Facts:
     return facts
 
 
+class _Settings(NamedTuple):
+    """What a pattern of the query sets by `#set!`."""
+
+    name: str | None
+    prefix: str
+    joint: str | None
+    strip: re.Pattern[str] | None
+
+
+def _settings(query: Query, pattern: int) -> _Settings:
+    texts = query.pattern_settings(pattern)
+    strip = texts.get("strip")
+    return _Settings(
+        name=texts.get("name"),
+        prefix=texts.get("prefix") or "",
+        joint=texts.get("joint"),
+        strip=re.compile(strip) if strip else None,
+    )
+
+
 def _add_details(
-    found: Found, pattern: int, captures: dict[str, list[Node]], settings: Mapping[str, str | None], content: bytes
+    found: Found, pattern: int, captures: dict[str, list[Node]], settings: _Settings, content: bytes
 ) -> None:
     if pattern == found.pattern:
         names = captures.get("name", ())
         for node in names:
-            name = unquoted(one_line(content[node.start_byte : node.end_byte]))
-            if name and name not in found.names:
+            name = one_line(content[node.start_byte : node.end_byte])
+            if settings.strip:
+                name = settings.strip.sub("", name)
+            name = unquoted(name)
+            if name and len(found.names) < LONGEST_SYMBOL and name not in found.names:
                 found.names.append(name)
                 found.name_end = max(found.name_end, node.end_byte)
-        fixed_name = settings.get("name")
-        if not names and fixed_name and not found.names:
-            found.names.append(fixed_name)
-        found.prefix = settings.get("prefix") or ""
-        found.joint = settings.get("joint") or found.joint
+        if not names and settings.name and not found.names:
+            found.names.append(settings.name)
+        found.prefix = settings.prefix
+        found.joint = ", " if settings.joint is None else settings.joint
         if "scope" in captures:
             found.scope = one_line(b"".join(content[n.start_byte : n.end_byte] for n in captures["scope"]))
     if "body" in captures and found.body < 0:
@@ -212,5 +242,7 @@ def _collect_surroundings(facts: Facts, captures: dict[str, list[Node]], content
             facts.wrappers[captures["wrapped"][0].id] = (node.id, node.start_byte, node.end_byte)
         elif name == "embedded":
             facts.embedded.append(node)
+        elif name == "opening":
+            facts.opening = max(facts.opening, nodes[-1].end_byte)
         elif name == "doc" and not facts.doc and not captures.keys() & {"comment", "attribute"}:
             facts.doc = clean_string(content, node)

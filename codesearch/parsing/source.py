@@ -24,7 +24,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _SEMICOLON = re.compile(rb"[ \t]*;")
 _COMMENT_MARKERS = re.compile(
     r"^\s*(?:/\*+!?|\*+/|\*+(?=\s|$)|//[/!]*|#+[!:]?|--+(?:\[+|\s*[|^](?=\s|$))?|\{-+(?:\s*[|^](?=\s|$))?"
-    r"|;+|%+|\"\"\")?\s*"
+    r"|;+|%+|\"\"\"|=(?:begin|end)\b)?\s*"
 )
 _COMMENT_ENDS = re.compile(r"\s*(?:\*+/|-\}|\]\]|\"\"\")?\s*$")
 _STRING_MARKERS = re.compile(r"^[A-Za-z]{0,2}(\"\"\"|'''|\"|')(.*?)\1?$", re.DOTALL)
@@ -54,8 +54,14 @@ class Source:
     ) -> None:
         self.content = content
         self.syntax = syntax
+        self.pragmas = re.compile(syntax.pragmas.encode(), re.MULTILINE) if syntax.pragmas else None
         self.line_ends = [match.start() for match in re.finditer(rb"\n", content)]
-        self.pieces = sorted(pieces)
+        top = len(BYTE_ORDER_MARK) if content.startswith(BYTE_ORDER_MARK) else 0
+        if content.startswith(b"#!", top) and not content.startswith(b"#![", top):
+            # Tells the system what runs the file, and nothing about its code.
+            top = content.find(b"\n", top) + 1 or len(content)
+        self.top = top
+        self.pieces = sorted(piece for piece in pieces if piece.start >= top)
         self.starts = [piece.start for piece in self.pieces]
         self.by_start = {piece.start: piece for piece in self.pieces}
         self.by_end = {piece.end: piece for piece in reversed(self.pieces)}
@@ -104,6 +110,12 @@ class Source:
         piece = self.by_end.get(end)
         return piece is None or piece.start in self.behind or not self.opens_line(piece.start)
 
+    def behind_comments(self, start: int) -> int:
+        """Where the code begins behind comments that begin at a byte."""
+        while (piece := self.by_start.get(start)) and piece.is_comment:
+            start = forward(self.content, piece.end, BLANK)
+        return start
+
     def lead(self, start: int) -> list[Piece]:
         """The attributes and the contiguous comments directly above (or before) a byte, the nearest first."""
         pieces: list[Piece] = []
@@ -112,19 +124,28 @@ class Source:
         while True:
             piece = self.by_code_behind.get(start)
             if piece is None or piece.start >= start or piece.start in self.behind:
-                return pieces
+                break
             if indented and indent < 0:
                 indent = self.indent(start)
             if piece.is_comment:
                 gap = self.content.count(b"\n", piece.end, start)
                 if gap > 1 or not (gap == 0 or self.opens_line(piece.start)):
-                    return pieces
+                    break
                 if gap == 0 and indented:
-                    return pieces
+                    break
                 if indented and self.indent(piece.start) > indent:
-                    return pieces
+                    break
             pieces.append(piece)
             start = piece.start
+        while pieces and self._is_pragma(pieces[-1]):
+            pieces.pop()
+        return pieces
+
+    def _is_pragma(self, piece: Piece) -> bool:
+        """Whether a comment says something to a program that reads the source, and nothing to people."""
+        if self.pragmas is None or not piece.is_comment:
+            return False
+        return self.pragmas.match(self.content, piece.start, piece.end) is not None
 
     def end_with_trail(self, start: int, end: int) -> int:
         """Where a declaration ends: after its last token and `;`; comments indented inside it belong to it."""
@@ -166,7 +187,7 @@ class Source:
 
     def comment_text(self, pieces: Iterable[Piece]) -> str:
         """What comments say, without their markers."""
-        text = "\n".join(decoded(self.content[start:end]) for start, end, _ in pieces)
+        text = "\n".join(decoded(self.content[each.start : each.end]) for each in pieces if not self._is_pragma(each))
         if not text:
             return ""
         text = clean_comment(text)
@@ -187,9 +208,9 @@ class Source:
         text = " ".join(decoded(b" ".join(parts)).split())
         return text[:LONGEST_SIGNATURE].rstrip().removesuffix(";").rstrip()
 
-    def file_doc(self, taken: set[int]) -> str:
-        """The first comment at the top of the file that is neither a licence nor a declaration's own."""
-        position = len(BYTE_ORDER_MARK) if self.content.startswith(BYTE_ORDER_MARK) else 0
+    def file_doc(self, taken: set[int], opening: int) -> str:
+        """The first comment behind the file's opening that is neither a licence nor a declaration's own."""
+        position = max(self.top, opening)
         while True:
             run: list[Piece] = []
             while (piece := self.by_start.get(forward(self.content, position, BLANK))) and piece.is_comment:
@@ -197,7 +218,7 @@ class Source:
                     break
                 run.append(piece)
                 position = piece.end
-            if not run or run[0].start in taken:
+            if not run or any(piece.start in taken for piece in run):
                 return ""
             text = self.comment_text(run)
             raw = decoded(self.content[run[0].start : run[-1].end][: 4 * LONGEST_DOC])

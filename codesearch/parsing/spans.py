@@ -51,6 +51,8 @@ def _reach_for_the_next(facts: Facts, syntax: Syntax) -> None:
     open_ended = [found for found in facts.declarations.values() if found.capture in syntax.open_ended]
     following: dict[str, int] = {}
     for found in sorted(open_ended, key=lambda found: found.start, reverse=True):
+        if found.body < 0:
+            found.body = found.end
         found.end = max(found.end, following.get(found.capture, facts.end))
         following[found.capture] = found.start
 
@@ -73,10 +75,10 @@ def extend(found: list[Found], facts: Facts, source: Source) -> None:
         inside[0].first = min(inside[0].first, start)
         inside[-1].last = max(inside[-1].last, end)
     for each in found:
-        each.proper = each.first
-        each.lead = source.lead(each.first)
+        each.proper = source.behind_comments(each.first)  # some grammars put a doc comment into the declaration
+        each.lead = source.lead(each.proper)
         if each.lead:
-            each.first = each.lead[-1].start
+            each.first = min(each.first, each.lead[-1].start)
             each.doc = each.doc or next((facts.docs[start] for start, _, _ in each.lead if start in facts.docs), "")
         each.last = source.end_with_trail(each.first, each.last)
         each.trail = source.comments_behind(each.last)
