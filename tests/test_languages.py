@@ -165,6 +165,19 @@ def test_query_that_the_grammar_refuses_names_file_and_key(tmp_path):
         parse(b"[a]\n", language)
 
 
+def test_strip_removes_from_a_name_what_it_matches(tmp_path):
+    file = tmp_path / "ini.toml"
+    file.write_text(INI.replace(") @module", '(#set! strip "^\\"|\\"$")) @module'))
+    language = load_languages(file).get("ini")
+    assert [each.symbol for each in parse(b'["server"]\nport = 1\n[client]\n', language).declarations] == [
+        "server",
+        "client",
+    ]
+    file.write_text(INI.replace(") @module", '(#set! strip "(")) @module'))
+    with pytest.raises(GrammarError, match=r"ini\.toml: key 'query': #set! strip is no regular expression: "):
+        parse(b"[a]\n", load_languages(file).get("ini"))
+
+
 def test_unreadable_and_malformed_files_are_named(tmp_path):
     with pytest.raises(GrammarError, match=r"gone\.toml: cannot be read"):
         load_languages(tmp_path / "gone.toml")

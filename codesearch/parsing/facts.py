@@ -5,9 +5,10 @@ The one place that touches tree-sitter's nodes, apart from borders and embedded 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from codesearch.errors import GrammarError
 from codesearch.languages import Language, Syntax
@@ -90,6 +91,13 @@ def compiled(language: Language) -> tuple[Grammar, Parser, Query, Query | None]:
             f"{syntax.source}: key '{key}': {error}.",
             hint="Correct the pattern, or the node type in comments, attributes, local_scopes or wrappers.",
         ) from error
+    for index in range(query.pattern_count):
+        try:
+            _settings(query, index)
+        except re.error as error:
+            raise GrammarError(
+                f"{syntax.source}: key 'query': #set! strip is no regular expression: {error}.", hint="Correct it."
+            ) from error
     return grammar, Parser(grammar), query, borders
 
 
@@ -119,7 +127,7 @@ def collect(content: bytes, root: Node, query: Query, syntax: Syntax) -> Facts:
 
     facts = Facts()
     kinds = syntax.kinds
-    fixed_names = [query.pattern_settings(index).get("name") for index in range(query.pattern_count)]
+    settings = [_settings(query, index) for index in range(query.pattern_count)]
     for pattern, captures in QueryCursor(query).matches(root):
         capture = next((name for name in captures if name in kinds), None)
         if capture is None:
@@ -134,25 +142,40 @@ def collect(content: bytes, root: Node, query: Query, syntax: Syntax) -> Facts:
             # The pattern that stands first in the file decides what a node is; later ones add what it lacks.
             found.pattern, found.capture, found.kind = pattern, capture, kinds[capture]
             found.names.clear()
-        _add_details(found, pattern, captures, fixed_names[pattern], content)
+        _add_details(found, pattern, captures, settings[pattern], content)
     unnamed = [node_id for node_id, found in facts.declarations.items() if not found.names]
     for node_id in unnamed:
         del facts.declarations[node_id]
     return facts
 
 
+class _Settings(NamedTuple):
+    """What a pattern of the query sets by `#set!`."""
+
+    name: str | None
+    strip: re.Pattern[str] | None
+
+
+def _settings(query: Query, pattern: int) -> _Settings:
+    texts = query.pattern_settings(pattern)
+    strip = texts.get("strip")
+    return _Settings(texts.get("name"), re.compile(strip) if strip else None)
+
+
 def _add_details(
-    found: Found, pattern: int, captures: dict[str, list[Node]], fixed_name: str | None, content: bytes
+    found: Found, pattern: int, captures: dict[str, list[Node]], settings: _Settings, content: bytes
 ) -> None:
     if pattern == found.pattern:
         names = captures.get("name", ())
         for node in names:
             name = one_line(content[node.start_byte : node.end_byte])
+            if settings.strip:
+                name = settings.strip.sub("", name)
             if name and name not in found.names:
                 found.names.append(name)
                 found.name_end = max(found.name_end, node.end_byte)
-        if not names and fixed_name and not found.names:
-            found.names.append(fixed_name)
+        if not names and settings.name and not found.names:
+            found.names.append(settings.name)
         if "scope" in captures:
             found.scope = one_line(b"".join(content[n.start_byte : n.end_byte] for n in captures["scope"]))
     if "body" in captures and found.body < 0:
