@@ -225,6 +225,13 @@ def test_file_doc_is_no_licence_and_no_declarations_comment():
     assert parse_as("python", "# Says hello.\n\nimport os\n").doc == "Says hello."
 
 
+def test_first_line_that_names_the_program_is_no_doc():
+    source = "#!/usr/bin/python\n# Says hello.\ndef f(): pass\n"
+    assert parse_as("python", source).declarations[0].doc == "Says hello."
+    assert parse_as("python", "#!/usr/bin/python\n# Says hello.\n\nimport os\n").doc == "Says hello."
+    assert parse_as("python", "#!/usr/bin/python").declarations == ()
+
+
 # --- source inside macro calls -----------------------------------------------------------------------------------
 
 

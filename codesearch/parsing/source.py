@@ -44,7 +44,12 @@ class Source:
         self.content = content
         self.syntax = syntax
         self.line_ends = [match.start() for match in re.finditer(rb"\n", content)]
-        self.pieces = sorted(pieces)
+        top = len(_BYTE_ORDER_MARK) if content.startswith(_BYTE_ORDER_MARK) else 0
+        if content.startswith(b"#!", top) and not content.startswith(b"#![", top):
+            # Tells the system what runs the file, and nothing about its code.
+            top = content.find(b"\n", top) + 1 or len(content)
+        self.top = top
+        self.pieces = sorted(piece for piece in pieces if piece.start >= top)
         self.starts = [piece.start for piece in self.pieces]
         self.by_start = {piece.start: piece for piece in self.pieces}
         self.by_end = {piece.end: piece for piece in reversed(self.pieces)}
@@ -71,6 +76,12 @@ class Source:
         """Whether only blanks stand before a byte in its line."""
         start = self.line_start(byte)
         return forward(self.content, start, b" \t\f") >= byte or self.content[start:byte] == _BYTE_ORDER_MARK
+
+    def behind_comments(self, start: int) -> int:
+        """Where the code begins behind comments that begin at a byte."""
+        while (piece := self.by_start.get(start)) and piece.is_comment:
+            start = forward(self.content, piece.end, BLANK)
+        return start
 
     def lead(self, start: int) -> list[Piece]:
         """The attributes and the contiguous comments directly above (or before) a byte, the nearest first."""
@@ -144,7 +155,7 @@ class Source:
 
     def file_doc(self, taken: set[int]) -> str:
         """The first comment at the top of the file that is neither a licence nor a declaration's own."""
-        position = len(_BYTE_ORDER_MARK) if self.content.startswith(_BYTE_ORDER_MARK) else 0
+        position = self.top
         while True:
             run: list[Piece] = []
             while (piece := self.by_start.get(forward(self.content, position, BLANK))) and piece.is_comment:

@@ -61,10 +61,10 @@ def extend(found: list[Found], facts: Facts, source: Source) -> None:
         inside[0].first = min(inside[0].first, start)
         inside[-1].last = max(inside[-1].last, end)
     for each in found:
-        each.proper = each.first
-        each.lead = source.lead(each.first)
+        each.proper = source.behind_comments(each.first)  # some grammars put a doc comment into the declaration
+        each.lead = source.lead(each.proper)
         if each.lead:
-            each.first = each.lead[-1].start
+            each.first = min(each.first, each.lead[-1].start)
         each.last = source.end_with_trail(each.first, each.last)
     for each in reversed(found):  # members before what encloses them
         if each.parent:
