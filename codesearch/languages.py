@@ -31,7 +31,7 @@ _LIST_KEYS = frozenset(
     | {"local_scopes", "skip_locals", "merge"}
 )
 _TABLE_KEYS = frozenset({"kinds", "nested"})
-_KEYS = _TEXT_KEYS | _LIST_KEYS | _TABLE_KEYS | {"indented"}
+_KEYS = _TEXT_KEYS | _LIST_KEYS | _TABLE_KEYS | {"indented", "masks"}
 # What identifies a language is its own; everything else may come from the language that it extends.
 _NOT_INHERITED = frozenset({"name", "extends", "extensions", "filenames", "interpreters"})
 
@@ -66,6 +66,7 @@ class Syntax:
     merge: frozenset[Kind]
     doc_comments: str
     indented: bool
+    masks: tuple[tuple[re.Pattern[bytes], bytes], ...]
     source: str
 
 
@@ -277,8 +278,26 @@ def _syntax(check: _Checker) -> Syntax:
         merge=frozenset(check.kind("merge", kind) for kind in check.texts("merge")),
         doc_comments=check.choice("doc_comments", _DOC_COMMENTS),
         indented=indented,
+        masks=_masks(check),
         source=str(check.file),
     )
+
+
+def _masks(check: _Checker) -> tuple[tuple[re.Pattern[bytes], bytes], ...]:
+    """What the parser sees instead of what the file says, each a regular expression and a text."""
+    masks = []
+    fix = "Write masks = [['regular expression', 'text']]."
+    value = check.table.get("masks", [])
+    if not isinstance(value, list):
+        raise check.error("masks", "not a list of pairs", fix)
+    for pair in value:
+        if not isinstance(pair, list) or len(pair) != 2 or not all(isinstance(each, str) and each for each in pair):
+            raise check.error("masks", f"{pair!r} is no pair of texts", fix)
+        try:
+            masks.append((re.compile(pair[0].encode(), re.MULTILINE), pair[1].encode()))
+        except re.error as error:
+            raise check.error("masks", f"{pair[0]!r} is no regular expression: {error}", fix) from error
+    return tuple(masks)
 
 
 def _kinds(check: _Checker, query: str) -> dict[str, Kind]:

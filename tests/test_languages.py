@@ -8,6 +8,7 @@ import pytest
 from codesearch.errors import GrammarError
 from codesearch.languages import load_languages
 from codesearch.parsing import parse
+from codesearch.parsing.facts import mask
 from codesearch.types import Kind
 
 LANGUAGES = load_languages()
@@ -143,6 +144,9 @@ def test_version_changes_with_the_file_and_with_what_it_extends(tmp_path):
         (("extensions", 'merge = ["clause"]\nextensions'), "key 'merge': 'clause' is no kind", None),
         (("extensions", 'skip_locals = ["x"]\nextensions'), "key 'skip_locals': the query has no capture @x", None),
         (("extensions", 'extends = "none"\nextensions'), "key 'extends': there is no language 'none'", None),
+        (("extensions", "masks = 1\nextensions"), "key 'masks': not a list of pairs", None),
+        (("extensions", "masks = [['a']]\nextensions"), "key 'masks': ['a'] is no pair of texts", None),
+        (("extensions", "masks = [['(', 'x']]\nextensions"), None, "Write masks = [['regular expression', 'text']]."),
         (("extensions", "indented = 1\nextensions"), "key 'indented': not true or false", None),
     ],
 )
@@ -151,7 +155,8 @@ def test_wrong_grammar_file_names_file_key_and_fix(tmp_path, change, message, hi
     file.write_text(INI.replace(*change, 1))
     with pytest.raises(GrammarError) as caught:
         load_languages(file)
-    assert caught.value.message == f"{file}: {message}."
+    if message:
+        assert caught.value.message == f"{file}: {message}."
     assert caught.value.hint
     if hint:
         assert caught.value.hint == hint
@@ -176,6 +181,19 @@ def test_strip_removes_from_a_name_what_it_matches(tmp_path):
     file.write_text(INI.replace(") @module", '(#set! strip "(")) @module'))
     with pytest.raises(GrammarError, match=r"ini\.toml: key 'query': #set! strip is no regular expression: "):
         parse(b"[a]\n", load_languages(file).get("ini"))
+
+
+def test_masks_show_the_parser_another_text_and_leave_names_and_places(tmp_path):
+    file = tmp_path / "ini.toml"
+    file.write_text("masks = [['^<(?=.*>$)', '['], ['^.a.*(>)$', ']'], ['^#.*', ' .']]\n" + INI)
+    language = load_languages(file).get("ini")
+    content = b"<a b>\nport = <1>\n# x\n"
+    assert mask(content, language.syntax) == b"[a b]\nport = <1>\n . \n"
+    parsed = parse(b"[c]\n" + content[:-4], language)
+    assert [(each.symbol, each.signature) for each in parsed.declarations] == [
+        ("c", "[c]"),
+        ("a b", "<a b> port = <1>"),
+    ]
 
 
 def test_unreadable_and_malformed_files_are_named(tmp_path):

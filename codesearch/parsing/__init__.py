@@ -12,7 +12,7 @@ from __future__ import annotations
 from codesearch.languages import Language
 from codesearch.parsing.borders import SPLITTABLE, find_borders
 from codesearch.parsing.embedded import read_embedded
-from codesearch.parsing.facts import Found, collect, compiled, is_rubble
+from codesearch.parsing.facts import Found, collect, compiled, is_rubble, mask
 from codesearch.parsing.source import LONGEST_QUALIFIED_NAME, Source
 from codesearch.parsing.spans import extend, merge, nest
 from codesearch.types import Declaration, ParsedFile, Span
@@ -30,11 +30,12 @@ def parse(content: bytes, language: Language) -> ParsedFile:
     if syntax is None or not content:
         return ParsedFile(language=language.name, declarations=())
     grammar, parser, query, borders = compiled(language)
-    tree = parser.parse(content)
+    masked = mask(content, syntax)
+    tree = parser.parse(masked)
     if is_rubble(tree.root_node):
         return ParsedFile(language=language.name, declarations=(), has_errors=True)
     facts = collect(content, tree.root_node, query, syntax)
-    roots = [tree.root_node, *read_embedded(content, facts, grammar, query, syntax)]
+    roots = [tree.root_node, *read_embedded(content, masked, facts, grammar, query, syntax)]
     source = Source(content, facts.pieces, syntax)
     found = nest(facts, syntax)
     extend(found, facts, source)
