@@ -109,22 +109,6 @@ def compiled(language: Language) -> tuple[Grammar, Parser, Query, Query | None]:
     return grammar, Parser(grammar), query, borders
 
 
-def mask(content: bytes, syntax: Syntax) -> bytes:
-    """What the parser shall see: content of the same length, without what its grammar cannot read."""
-    for pattern, text in syntax.masks:
-        parts: list[bytes] = []
-        done = 0
-        for match in pattern.finditer(content):
-            start, end = match.span(1 if pattern.groups else 0)
-            if start < done:  # a group that takes no part
-                continue
-            parts += (content[done:start], (text * (end - start))[: end - start])
-            done = end
-        if parts:
-            content = b"".join((*parts, content[done:]))
-    return content
-
-
 def is_rubble(root: Node) -> bool:
     """Whether the parser gave up on a file so thoroughly that running a query would take minutes.
 

@@ -1,7 +1,7 @@
 """Shows the parser a file without what its grammar cannot read, such as directives of a preprocessor and macros.
 
-The grammar file says what that is. It is seen as blanks or as another text of the same length, so that offsets and lines stay those of the file, and only
-the parser is shown them: names, signatures and texts come from the file itself.
+The grammar file says what that is. It is seen as blanks, or as another text of the same length, so that offsets and
+lines stay those of the file. Only the parser sees that: names, signatures and texts come from the file itself.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ _COMMENT_MARKERS = re.compile(
 )
 _COMMENT_ENDS = re.compile(r"\s*(?:\*+/|-\}|\]\]|\"\"\")?\s*$")
 _STRING_MARKERS = re.compile(r"^[A-Za-z]{0,2}(\"\"\"|'''|\"|')(.*?)\1?$", re.DOTALL)
-_QUOTES = frozenset("\"'`")
+_QUOTED = re.compile(r"""(["'`])(\1*)((?:(?!\1)[^\\]|\\.)++)\2\1""", re.DOTALL)
 _REFERENCE = re.compile(r"""<\w+\s+(?:cref|name|langword|href)\s*=\s*["'](?:[A-Z]:)?([^"'<>]*)["']\s*/>""")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _BLANK_LINES = re.compile(r"\n\s*\n|[ \t]+\n")
@@ -253,11 +253,8 @@ def one_line(raw: bytes) -> str:
 
 def unquoted(name: str) -> str:
     """A name without the quotes around it: a test's title, an identifier in backticks."""
-    quote = name[:1]
-    if quote not in _QUOTES or len(name) < 3 or name[-1] != quote:
-        return name
-    inner = name.strip(quote)
-    return inner if inner.strip() and quote not in inner else name
+    quoted = _QUOTED.fullmatch(name)
+    return quoted.group(3) if quoted and quoted.group(3).strip() else name
 
 
 def without_tags(text: str) -> str:
