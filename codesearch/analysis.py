@@ -90,7 +90,7 @@ class Analyser:
 
     def identify(self, path: str, blob: str, content: bytes) -> Unit:
         """Which unit a file shows: its language, whether it is skipped, and the unit's key."""
-        language = self._languages.for_path(path, content[:256])
+        language = self._languages.for_path(path, content)
         skip = classify(path, content, language)
         version = f"{language.name}\0{language.version}" if language else ""
         identity = f"{blob}\0{version}\0{skip or ''}\0{self._recipe}"

@@ -64,7 +64,7 @@ class Browser:
         return content
 
     def _outline_of(self, path: str, content: bytes) -> FileOutline:
-        language = self._languages.for_path(path, content[:256])
+        language = self._languages.for_path(path, content)
         if language is None:
             return FileOutline(path, "", ())
         if language.chunker == "sections":

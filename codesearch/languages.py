@@ -19,29 +19,36 @@ from typing import Any
 from codesearch.errors import GrammarError
 from codesearch.types import Kind
 
-PARSING_VERSION = 2  # raise it when parsing.py gives other declarations for the same source and grammar file
+PARSING_VERSION = 3  # raise it when parsing.py gives other declarations for the same source and grammar file
 
 _PACK = "tree_sitter_language_pack"
 _CHUNKERS = ("declarations", "sections")
 _DOC_COMMENTS = ("above", "inside", "both")
+_DOC_MARKUPS = ("none", "xml")
 
-_TEXT_KEYS = frozenset({"name", "chunker", "grammar", "extends", "scope_separator", "doc_comments", "query", "borders"})
+_TEXT_KEYS = frozenset(
+    {"name", "chunker", "grammar", "extends", "scope_separator", "doc_comments", "doc_markup", "query", "borders"}
+    | {"contents", "conditionals", "pragmas"}
+)
 _LIST_KEYS = frozenset(
     {"extensions", "filenames", "interpreters", "comments", "attributes", "wrappers"}
-    | {"local_scopes", "skip_locals", "merge"}
+    | {"local_scopes", "skip_locals", "open_ended", "merge"}
 )
-_TABLE_KEYS = frozenset({"kinds", "nested"})
-_KEYS = _TEXT_KEYS | _LIST_KEYS | _TABLE_KEYS | {"indented"}
+_TABLE_KEYS = frozenset({"kinds", "nested", "separators"})
+_KEYS = _TEXT_KEYS | _LIST_KEYS | _TABLE_KEYS | {"indented", "masks"}
 # What identifies a language is its own; everything else may come from the language that it extends.
-_NOT_INHERITED = frozenset({"name", "extends", "extensions", "filenames", "interpreters"})
+_NOT_INHERITED = frozenset({"name", "extends", "extensions", "filenames", "interpreters", "contents"})
 
 RESERVED_CAPTURES = frozenset(
-    {"name", "body", "scope", "doc", "comment", "attribute", "local", "wrapper", "wrapped", "embedded"}
+    {"name", "body", "scope", "parameters", "doc", "comment", "attribute", "behind"}
+    | {"local", "wrapper", "wrapped", "tail", "embedded", "opening"}
 )
 _CAPTURE = re.compile(r"@([\w.-]+)")
 _STRING_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|;[^\n]*')
 _GRAMMAR_NAME = re.compile(r"[a-z][a-z0-9_]*")  # a plain word, so that it cannot be a path or a module
 _VERSION_SUFFIX = re.compile(r"[\d.]+$")
+_CONTENTS_READ = 100_000  # bytes: what tells languages apart stands early in a file
+_SHEBANG_READ = 256
 _KIND_NAMES = frozenset(kind.value for kind in Kind)
 
 
@@ -50,7 +57,9 @@ class Syntax:
     """How to find declarations in a language's syntax tree; used by parsing.py alone.
 
     `kinds` maps captures of `query` to kinds; `nested[parent kind][kind]` is the kind that a declaration gets
-    instead when it lies directly inside such a parent.
+    instead when it lies directly inside such a parent. `separators[capture]` stands before such a symbol in its
+    qualified name, instead of the language's `scope_separator`. What `masks` match, the parser sees as their text,
+    or as blanks where that is empty; the directives of `conditionals` as blanks.
     """
 
     grammar: str
@@ -58,14 +67,20 @@ class Syntax:
     borders: str
     kinds: Mapping[str, Kind]
     nested: Mapping[Kind, Mapping[Kind, Kind]]
+    separators: Mapping[str, str]
     comments: tuple[str, ...]
     attributes: tuple[str, ...]
     wrappers: tuple[str, ...]
     local_scopes: tuple[str, ...]
     skip_locals: frozenset[str]
+    open_ended: frozenset[str]
     merge: frozenset[Kind]
     doc_comments: str
+    doc_markup: str
+    pragmas: str
     indented: bool
+    masks: tuple[tuple[str, str], ...]
+    conditionals: str
     source: str
 
 
@@ -83,13 +98,17 @@ class Language:
     extensions: tuple[str, ...] = field(compare=False)
     filenames: tuple[str, ...] = field(compare=False, repr=False)
     interpreters: tuple[str, ...] = field(compare=False, repr=False)
+    contents: str = field(compare=False, repr=False)
     kinds: tuple[Kind, ...] = field(compare=False, repr=False)
     scope_separator: str = field(compare=False, repr=False)
     syntax: Syntax | None = field(compare=False, repr=False)
 
 
 class Languages:
-    """All known languages, in order of name. Later ones win where two claim the same file."""
+    """All known languages, in order of name.
+
+    Where two claim the same file, one whose `contents` match it wins over one that has none, else the later one.
+    """
 
     def __init__(self, languages: Iterable[Language]) -> None:
         self._by_name: dict[str, Language] = {}
@@ -97,7 +116,10 @@ class Languages:
             self._by_name[language.name] = language
         in_order = self._by_name.values()
         self._by_filename = {filename: each for each in in_order for filename in each.filenames}
-        self._by_extension = {extension: each for each in in_order for extension in each.extensions}
+        self._by_extension: dict[str, list[Language]] = {}
+        for each in in_order:
+            for extension in each.extensions:
+                self._by_extension.setdefault(extension, []).insert(0, each)
         self._by_interpreter = {interpreter: each for each in in_order for interpreter in each.interpreters}
 
     def __iter__(self) -> Iterator[Language]:
@@ -110,11 +132,11 @@ class Languages:
         """The language of that name."""
         return self._by_name.get(name)
 
-    def for_path(self, path: str, head: bytes = b"") -> Language | None:
-        """The language of a file by its name, else its extension, else the `#!` line that `head` starts with.
+    def for_path(self, path: str, content: bytes = b"") -> Language | None:
+        """The language of a file by its name, else its extension, else the `#!` line that it starts with.
 
-        The longest extension wins (`.d.ts` before `.ts`), one in the exact letter case before any other. None
-        means: no language that codesearch knows.
+        The longest extension wins (`.d.ts` before `.ts`), one in the exact letter case before any other. Where
+        languages share an extension, the file's own bytes decide. None means: no language that codesearch knows.
         """
         filename = path.rpartition("/")[2]
         if filename in self._by_filename:
@@ -124,8 +146,8 @@ class Languages:
             extension = "".join(suffixes[start:])
             found = self._by_extension.get(extension) or self._by_extension.get(extension.lower())
             if found:
-                return found
-        return self._for_shebang(head) if head.startswith(b"#!") else None
+                return _choose(found, content[:_CONTENTS_READ])
+        return self._for_shebang(content[:_SHEBANG_READ]) if content.startswith(b"#!") else None
 
     def _for_shebang(self, head: bytes) -> Language | None:
         words = head[2:].partition(b"\n")[0].decode("utf-8", "replace").split()
@@ -135,6 +157,15 @@ class Languages:
         if not programs:
             return None
         return self._by_interpreter.get(programs[0]) or self._by_interpreter.get(_VERSION_SUFFIX.sub("", programs[0]))
+
+
+def _choose(languages: list[Language], head: bytes) -> Language:
+    if len(languages) == 1:
+        return languages[0]
+    for language in languages:
+        if not language.contents or re.search(language.contents.encode(), head, re.MULTILINE):
+            return language
+    return languages[-1]
 
 
 def load_languages(extra: Path | None = None) -> Languages:
@@ -189,7 +220,8 @@ def _load(files: Iterable[_File], others: Iterable[_File]) -> list[Language]:
             raise check.error("extends", f"{name!r} extends a language itself", "Extend that one.")
         check = _Checker(file.path, _merged(base.table, file.table))
         languages.append(_language(check, base.raw + b"\0" + file.raw))
-    return languages
+    # Stable: of files that claim one extension, those that look at the contents come last and so are asked first.
+    return sorted(languages, key=lambda language: bool(language.contents))
 
 
 def _merged(base: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:
@@ -222,6 +254,9 @@ def _language(check: _Checker, raw: bytes) -> Language:
         raise check.error(
             "extensions", "no file would be of this language", "List extensions, filenames or interpreters."
         )
+    contents = check.text("contents")
+    if contents:
+        check.pattern("contents", contents)
     syntax = _syntax(check) if chunker == "declarations" else None
     kinds: set[Kind] = {Kind.SECTION}
     if syntax:
@@ -235,6 +270,7 @@ def _language(check: _Checker, raw: bytes) -> Language:
         extensions=extensions,
         filenames=filenames,
         interpreters=interpreters,
+        contents=contents,
         kinds=tuple(kind for kind in Kind if kind in kinds),
         scope_separator=check.text("scope_separator") or ".",
         syntax=syntax,
@@ -250,13 +286,25 @@ def _syntax(check: _Checker) -> Syntax:
             f"Name a language of {_PACK}, such as 'python'.",
         )
     query = check.required_text("query")
+    pragmas, conditionals = check.text("pragmas"), check.text("conditionals")
+    check.pattern("pragmas", pragmas)
+    if conditionals and not {"open", "branch", "never"} <= set(check.pattern("conditionals", conditionals).groupindex):
+        raise check.error(
+            "conditionals", "not all of the groups open, branch and never", "Name them: (?P<open>if), and so on."
+        )
     indented = check.table.get("indented", False)
     if not isinstance(indented, bool):
         raise check.error("indented", "not true or false", "Write true or false.")
     kinds = _kinds(check, query)
     skip_locals = frozenset(check.texts("skip_locals"))
-    for capture in skip_locals - set(kinds):
-        raise check.error("skip_locals", f"the query has no capture @{capture}", "Name a capture of the query.")
+    open_ended = frozenset(check.texts("open_ended"))
+    separators = check.mapping("separators", check.table.get("separators", {}))
+    for key, captures in (("skip_locals", skip_locals), ("open_ended", open_ended), ("separators", separators)):
+        for capture in sorted(set(captures) - set(kinds)):
+            raise check.error(key, f"the query has no capture @{capture}", "Name a capture of the query.")
+    for capture, separator in separators.items():
+        if not isinstance(separator, str):
+            raise check.error(f"separators.{capture}", "not a text", f'Write {capture} = "…".')
     return Syntax(
         grammar=grammar,
         query=query,
@@ -269,16 +317,38 @@ def _syntax(check: _Checker) -> Syntax:
             }
             for parent, changes in check.mapping("nested", check.table.get("nested", {})).items()
         },
+        separators=separators,
         comments=check.texts("comments"),
         attributes=check.texts("attributes"),
         wrappers=check.texts("wrappers"),
         local_scopes=check.texts("local_scopes"),
         skip_locals=skip_locals,
+        open_ended=open_ended,
         merge=frozenset(check.kind("merge", kind) for kind in check.texts("merge")),
         doc_comments=check.choice("doc_comments", _DOC_COMMENTS),
+        doc_markup=check.choice("doc_markup", _DOC_MARKUPS),
+        pragmas=pragmas,
         indented=indented,
+        masks=_masks(check),
+        conditionals=conditionals,
         source=str(check.file),
     )
+
+
+def _masks(check: _Checker) -> tuple[tuple[str, str], ...]:
+    """Each regular expression of what the parser is not to see, with the text that it sees instead."""
+    fix = "Write masks = ['regular expression', ['regular expression', 'text']]."
+    value = check.table.get("masks", [])
+    if not isinstance(value, list):
+        raise check.error("masks", "not a list", fix)
+    masks = []
+    for each in value:
+        pair = [each, ""] if isinstance(each, str) else each
+        if not isinstance(pair, list) or len(pair) != 2 or not all(isinstance(part, str) for part in pair):
+            raise check.error("masks", f"{each!r} is neither a text nor a pair of texts", fix)
+        check.pattern("masks", pair[0])
+        masks.append((pair[0], pair[1]))
+    return tuple(masks)
 
 
 def _kinds(check: _Checker, query: str) -> dict[str, Kind]:
@@ -334,6 +404,13 @@ class _Checker:
         if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
             raise self.error(key, "not a list of texts", f'Write {key} = ["…"].')
         return tuple(value)
+
+    def pattern(self, key: str, pattern: str) -> re.Pattern[bytes]:
+        try:
+            compiled = re.compile(pattern.encode(), re.MULTILINE)
+        except re.error as error:
+            raise self.error(key, f"no regular expression: {error}", f"Correct {pattern!r}.") from error
+        return compiled
 
     def mapping(self, key: str, value: Any) -> Mapping[str, Any]:
         if not isinstance(value, dict):

@@ -22,7 +22,8 @@ _PATTERNS = (
     (
         Role.TEST,
         r"(^|/)(tests?|testing|spec|specs|__tests__|testdata|test_data|e2e|fixtures|mocks?|__mocks__)(/|$)"
-        r"|(^|/)(test_[^/]*|conftest\.[^/]*|[^/]*[_.-](tests?|spec)\.[^/]+|[^/]*Tests?\.(java|kt|scala|cs|swift|php))$",
+        r"|(^|/)(test_[^/]*|conftest\.[^/]*|[^/]*[_.-](tests?|spec)\.[^/]+|[^/]*Tests?\.(java|kt|scala|cs|swift|php|hs)"
+        r"|[^/]+Spec\.hs|[^/]*\.bats)$",
     ),
     (Role.EXAMPLE, r"(^|/)(examples?|samples?|demos?|benchmarks?|bench|tutorials?|playground|scratch)(/|$)"),
     (Role.VENDORED, r"(^|/)(vendor|vendored|_vendor|third[_-]party|node_modules|external|extern|deps)(/|$)"),

@@ -187,6 +187,24 @@ def test_one_declaration_for_several_names_of_one_statement():
     assert [each.symbol for each in parsed.declarations] == ["a, b", "c, d"]
 
 
+def test_open_ended_declaration_reaches_to_the_comments_of_the_next_one_or_to_the_end_of_the_file():
+    source = "using X;\n\nnamespace A.B;\n\nclass C { void M() { } }\n\n// Second.\nnamespace D;\nclass E { }\n// end\n"
+    parsed = parse_as("csharp", source)
+    found = texts(source, parsed)
+    assert list(found) == ["A.B", "A.B.C", "A.B.C.M", "D", "D.E"]
+    assert found["A.B"] == "namespace A.B;\n\nclass C { void M() { } }"
+    assert found["D"] == "// Second.\nnamespace D;\nclass E { }\n// end"
+    assert [each.signature for each in parsed.declarations][:2] == ["namespace A.B", "class C"]
+
+
+def test_end_marker_belongs_to_what_it_ends():
+    source = "object O:\n  def f =\n    if x then\n      1\n    end if\n  end f\n\n  def g = 2\nend O\nclass P\n"
+    found = texts(source, parse_as("scala", source))
+    assert found["O"] == source.removesuffix("\nclass P\n")
+    assert found["O.f"].endswith("end if\n  end f")
+    assert found["O.g"] == "def g = 2"
+
+
 # --- kinds and names -----------------------------------------------------------------------------------------
 
 
@@ -223,6 +241,112 @@ def test_file_doc_is_no_licence_and_no_declarations_comment():
     assert parse_as("go", "// Copyright 2020.\npackage p\n\n// F is one.\nfunc F() {}\n").doc == ""
     assert parse_as("python", '#!/usr/bin/python\n# -*- coding: utf-8 -*-\n"""Says hello."""\n').doc == "Says hello."
     assert parse_as("python", "# Says hello.\n\nimport os\n").doc == "Says hello."
+
+
+def test_name_may_have_a_fixed_beginning_and_loses_the_quotes_around_it():
+    source = "class A { public static A operator +(A a, A b) => a; static explicit operator int(A a) => 1; ~A() { } }"
+    assert list(texts(source, parse_as("csharp", source)))[1:] == ["A.operator +", "A.operator int", "A.~A"]
+    source = 'class T extends Suite { test("adds \'two\'") { 1 }; test("""x""") { 1 }; def `a b` = 1; def c = "d" }'
+    assert list(texts(source, parse_as("scala", source)))[1:] == ["T.adds 'two'", "T.x", "T.a b", "T.c"]
+
+
+def test_doc_in_xml_reads_as_text():
+    source = (
+        '/// <summary>\n/// Sends <see cref="T:A.Letter"/> &lt;once&gt;,\n///\n'
+        "/// or <c>twice</c> if <paramref name='again' />.\n/// </summary>\n"
+        '/// <param name="again">Whether.</param>\n/// <returns a <b or x < y</returns>\nclass A { }\n'
+    )
+    doc = parse_as("csharp", source).declarations[0].doc
+    assert doc == "Sends A.Letter <once>,\nor twice if again.\nWhether.\n<returns a <b or x < y"
+
+
+# --- clauses ---------------------------------------------------------------------------------------------------
+
+
+def test_clauses_of_one_name_and_number_of_parameters_are_one_declaration():
+    source = (
+        'defmodule M do\n  @doc "Adds."\n  def add(a, b \\\\ 1)\n\n'
+        "  @spec add(0, term) :: term\n  # Nothing to add.\n\n"
+        "  def add(0, b), do: b\n\n  def add(a, b) do\n    a + b\n  end\n\n"
+        "  def add(a), do: a\n  def other, do: 1\n  def add(a), do: a\nend\n"
+    )
+    _, *found = parse_as("elixir", source).declarations
+    assert [(each.symbol, each.span.start_line, each.span.end_line) for each in found] == [
+        ("add", 2, 12),
+        ("add", 14, 14),
+        ("other", 15, 15),
+        ("add", 16, 16),
+    ]
+    add = found[0]
+    assert (add.signature, add.doc) == ("def add(a, b \\\\ 1)", "Adds.")
+    assert source.encode()[add.body_start :].startswith(b"@spec add(0, term)")
+
+
+def test_signature_and_equations_are_one_function_but_not_over_a_condition():
+    source = (
+        "-- | Doc.\nf :: Int -> Int\n{-# INLINE f #-}\nf 0 = 1\n-- Others.\n\nf n = n\n"
+        "#if A\ng x = 1\n#else\ng x = 2\n#endif\n"
+    )
+    parsed = parse_as("haskell", source)
+    assert [(each.symbol, each.span.start_line, each.span.end_line) for each in parsed.declarations] == [
+        ("f", 1, 7),
+        ("g", 9, 9),
+        ("g", 11, 11),
+    ]
+    assert (parsed.declarations[0].signature, parsed.declarations[0].doc) == ("f :: Int -> Int", "Doc.")
+
+
+def test_comment_that_says_so_belongs_to_what_stands_before_it():
+    source = (
+        "data A\n  = B -- ^ First.\n  | C\n  -- ^ Second.\n\n"
+        "a :: Int\n-- ^ Third.\n\nb = 1\n{-# NOINLINE b #-}\nc = 2\n"
+    )
+    parsed = parse_as("haskell", source)
+    assert [(each.symbol, each.doc, each.span.end_line) for each in parsed.declarations] == [
+        ("A", "", 4),
+        ("B", "First.", 2),
+        ("C", "Second.", 4),
+        ("a", "Third.", 7),
+        ("b", "", 10),
+        ("c", "", 11),
+    ]
+
+
+def test_docstring_in_an_attribute_counts_before_the_comment_above():
+    source = (
+        'defmodule M do\n  # Why.\n  @doc """\n  What.\n  """\n  @impl true\n  def f, do: 1\n\n'
+        "  # Plain.\n  def g, do: 2\nend\n"
+    )
+    assert [(each.symbol, each.doc) for each in parse_as("elixir", source).declarations] == [
+        ("M", ""),
+        ("f", "What."),
+        ("g", "Plain."),
+    ]
+
+
+def test_first_line_that_names_the_program_is_no_doc():
+    source = "#!/usr/bin/python\n# Says hello.\ndef f(): pass\n"
+    assert parse_as("python", source).declarations[0].doc == "Says hello."
+    assert parse_as("python", "#!/usr/bin/python\n# Says hello.\n\nimport os\n").doc == "Says hello."
+    assert parse_as("python", "#!/usr/bin/python").declarations == ()
+
+
+def test_file_doc_stands_behind_what_opens_the_file():
+    opening = "#!/usr/bin/php\n<?php\n\ndeclare(strict_types=1);\n\n"
+    source = "// Copyright 2020.\n\n/** Says hello. */\n\nnamespace A;\n"
+    assert parse_as("php", opening + source).doc == "Says hello."
+    assert parse_as("php", "<?php\n/** Of f. */\nfunction f() {}\n").doc == ""
+
+
+def test_signature_of_an_open_ended_declaration_ends_where_its_own_source_does():
+    source = "<?php\nnamespace A\\B;\nclass C {}\n// about D\nnamespace D;\nclass E {}\n"
+    parsed = parse_as("php", source)
+    assert [(each.signature, each.span.start_line, each.span.end_line) for each in parsed.declarations] == [
+        ("namespace A\\B", 2, 3),
+        ("class C", 3, 3),
+        ("namespace D", 4, 6),
+        ("class E", 6, 6),
+    ]
 
 
 # --- source inside macro calls -----------------------------------------------------------------------------------
@@ -273,6 +397,48 @@ def test_ten_thousand_macro_calls_cost_seconds():
     started = time.process_time()
     assert len(parse_as("rust", source).declarations) == 10_000
     assert time.process_time() - started < 12  # about 1 s
+
+
+# --- what the parser does not see ---------------------------------------------------------------------------------
+
+
+def test_both_declarations_of_a_choice_are_found_and_one_of_two_that_share_an_end():
+    source = (
+        "#if A\nint f(void) { return 1; }\n#else\nint f(void) { return 2; }\n#endif\n"
+        "#if A\nint g(int x) {\n#define IN_A 1\n#else\nint g(void) {\n#define IN_B 1\n#endif\n  return 1;\n}\n"
+        "#if 0\nint dead(void) {\n#endif\nint after;\n"
+    )
+    parsed = parse_as("c", source)
+    assert [each.symbol for each in parsed.declarations] == ["f", "f", "g", "IN_A", "IN_B", "after"]
+    assert parsed.declarations[2].signature == "int g(int x)"
+
+
+def test_attribute_macros_are_cited_but_are_no_part_of_the_signature():
+    source = "/* Doc. */\nLIB_API const char *name(int x LIB_UNUSED);\n__attribute__((cold)) int f(void) LIB_PURE;\n"
+    parsed = parse_as("c", source)
+    assert texts(source, parsed) == {
+        "name": source.partition("\n__")[0],
+        "f": "__attribute__((cold)) int f(void) LIB_PURE;",
+    }
+    assert [(each.signature, each.doc) for each in parsed.declarations] == [
+        ("const char *name(int x LIB_UNUSED)", "Doc."),
+        ("int f(void) LIB_PURE", ""),
+    ]
+
+
+def test_macros_in_a_definition_of_a_macro_are_left_alone():
+    source = "#define A(x) \\\n  B(x)\n#define C(x) __attribute__((x))\n#define D(x)\nint after;\n"
+    assert [each.symbol for each in parse_as("c", source).declarations] == ["A", "C", "D", "after"]
+
+
+@pytest.mark.parametrize("language", ["c", "cpp"])
+@pytest.mark.parametrize(
+    "unit", ["AAA(", "AAA(x", "#if 1\n", "#else\n", "AAA ", "* a ", ") AAA(", "a<", "__attribute__(("]
+)
+def test_masking_never_searches_endlessly(language, unit):
+    started = time.process_time()
+    parse_as(language, unit * (20_000 // len(unit)))
+    assert time.process_time() - started < 12  # an endless search in a pattern takes minutes
 
 
 # --- borders -------------------------------------------------------------------------------------------------

@@ -9,10 +9,11 @@ worked out on plain numbers (spans.py), because visiting nodes one by one from P
 
 from __future__ import annotations
 
-from codesearch.languages import Language
+from codesearch.languages import Language, Syntax
 from codesearch.parsing.borders import SPLITTABLE, find_borders
 from codesearch.parsing.embedded import read_embedded
 from codesearch.parsing.facts import Found, collect, compiled, is_rubble
+from codesearch.parsing.masking import masked
 from codesearch.parsing.source import LONGEST_QUALIFIED_NAME, Source
 from codesearch.parsing.spans import extend, merge, nest
 from codesearch.types import Declaration, ParsedFile, Span
@@ -30,15 +31,17 @@ def parse(content: bytes, language: Language) -> ParsedFile:
     if syntax is None or not content:
         return ParsedFile(language=language.name, declarations=())
     grammar, parser, query, borders = compiled(language)
-    tree = parser.parse(content)
+    seen, attributes = masked(content, syntax)
+    tree = parser.parse(seen)
     if is_rubble(tree.root_node):
         return ParsedFile(language=language.name, declarations=(), has_errors=True)
     facts = collect(content, tree.root_node, query, syntax)
-    roots = [tree.root_node, *read_embedded(content, facts, grammar, query, syntax)]
-    source = Source(content, facts.pieces, syntax)
+    roots = [tree.root_node, *read_embedded(content, seen, facts, grammar, query, syntax)]
+    facts.pieces += attributes
+    source = Source(content, facts.pieces, syntax, facts.behind)
     found = nest(facts, syntax)
     extend(found, facts, source)
-    found = merge(found, content, syntax.merge)
+    found = merge(found, source, syntax.merge)
     for index, each in enumerate(found):
         each.index = index
     borders_of = find_borders(found, source, borders, roots) if borders else {}
@@ -48,9 +51,16 @@ def parse(content: bytes, language: Language) -> ParsedFile:
     return ParsedFile(
         language=language.name,
         declarations=tuple(declarations),
-        doc=facts.doc or source.file_doc({each.first for each in found}),
+        doc=facts.doc
+        or source.file_doc({each.first for each in found}, facts.opening)
+        or _header_doc(found, declarations, syntax),
         has_errors=tree.root_node.has_error,
     )
+
+
+def _header_doc(found: list[Found], declarations: list[Declaration], syntax: Syntax) -> str:
+    """The doc of an open-ended declaration that begins the file, such as a module's header: it speaks of the file."""
+    return declarations[0].doc if found and found[0].capture in syntax.open_ended else ""
 
 
 def _declaration(
@@ -61,18 +71,22 @@ def _declaration(
     borders: tuple[tuple[int, int], ...],
 ) -> Declaration:
     parent = before[found.parent.index] if found.parent else None
-    parts = [parent.qualified_name if parent else "", found.scope, found.symbol]
+    syntax = source.syntax
+    outer = language.scope_separator.join(filter(None, (parent.qualified_name if parent else "", found.scope)))
+    separator = syntax.separators.get(found.capture, language.scope_separator)
     has_body = found.first <= found.body < found.last
-    doc_comments = language.syntax.doc_comments if language.syntax else "above"
-    doc = found.doc if doc_comments != "above" else ""
-    if not doc and doc_comments != "inside":
+    signature_end = found.trail[0].start if found.trail else found.last
+    if has_body:
+        signature_end = found.body
+    doc = found.doc if syntax.doc_comments != "above" else ""
+    if not doc and syntax.doc_comments != "inside":
         doc = source.comment_text(piece for piece in reversed(found.lead) if piece.is_comment)
+        doc = doc or source.comment_text(piece for piece in found.trail if piece.is_comment)
     return Declaration(
         symbol=found.symbol,
-        qualified_name=language.scope_separator.join(filter(None, parts))[-LONGEST_QUALIFIED_NAME:],
+        qualified_name=(outer + separator + found.symbol if outer else found.symbol)[-LONGEST_QUALIFIED_NAME:],
         kind=found.kind,
-        signature=source.signature(found.proper, found.name_end, found.body if has_body else found.last)
-        or found.symbol,
+        signature=source.signature(found.proper, found.name_end, signature_end) or found.symbol,
         doc=doc,
         span=Span(found.first, found.last, source.line(found.first), source.line(max(found.first, found.last - 1))),
         parent=found.parent.index if found.parent else -1,

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 DEEPEST = 4  # calls around one another; real code has two, and each level parses its bytes once more
 
 
-def read_embedded(content: bytes, facts: Facts, grammar: Grammar, query: Query, syntax: Syntax) -> list[Node]:
+def read_embedded(
+    content: bytes, seen: bytes, facts: Facts, grammar: Grammar, query: Query, syntax: Syntax
+) -> list[Node]:
     """Adds to `facts` what is declared in embedded source; the roots of its trees, those of outer ones first.
 
     Where bytes are embedded source, what the query made of their bare tokens is dropped. The caller must hold the
@@ -35,7 +37,7 @@ def read_embedded(content: bytes, facts: Facts, grammar: Grammar, query: Query, 
         for node in sorted(level, key=lambda node: (node.start_byte, -node.end_byte)):
             if ranges and node.start_byte < ranges[-1][1]:
                 continue  # lies in one that is read already
-            root = _parse_inside(content, node, grammar)
+            root = _parse_inside(seen, node, grammar)
             if root is not None:
                 roots.append(root)
                 ranges.append((node.start_byte, node.end_byte))
@@ -46,11 +48,13 @@ def read_embedded(content: bytes, facts: Facts, grammar: Grammar, query: Query, 
             facts.pieces += inner.pieces
             facts.locals += inner.locals
             facts.wrappers.update(inner.wrappers)
+            facts.docs.update(inner.docs)
+            facts.behind |= inner.behind
         level = [node for inner in parsed for node in inner.embedded]
     return roots
 
 
-def _parse_inside(content: bytes, node: Node, grammar: Grammar) -> Node | None:
+def _parse_inside(seen: bytes, node: Node, grammar: Grammar) -> Node | None:
     """The tree of what lies between a node's first and last token, or None if that is no source."""
     from tree_sitter import Parser, Range
 
@@ -59,7 +63,7 @@ def _parse_inside(content: bytes, node: Node, grammar: Grammar) -> Node | None:
     opening, closing = node.children[0], node.children[-1]
     inside = Range(opening.end_point, closing.start_point, opening.end_byte, closing.start_byte)
     # A parser of its own: the language's parser is shared, and must go on to parse whole files.
-    root = Parser(grammar, included_ranges=[inside]).parse(content).root_node
+    root = Parser(grammar, included_ranges=[inside]).parse(seen).root_node
     return None if _is_broken(root) else root
 
 

@@ -5,13 +5,14 @@ The one place that touches tree-sitter's nodes, apart from borders and embedded 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from codesearch.errors import GrammarError
 from codesearch.languages import Language, Syntax
-from codesearch.parsing.source import LONGEST_SYMBOL, Piece, back, clean_string, one_line
+from codesearch.parsing.source import LONGEST_SYMBOL, Piece, back, clean_string, one_line, unquoted
 from codesearch.types import Kind
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ class Found:
     capture: str
     kind: Kind
     names: list[str] = field(default_factory=list)
+    prefix: str = ""
+    joint: str = ", "
     name_end: int = 0
     scope: str = ""
     body: int = -1
@@ -40,6 +43,8 @@ class Found:
     last: int = 0
     proper: int = 0
     lead: list[Piece] = field(default_factory=list)
+    trail: list[Piece] = field(default_factory=list)
+    parameters: int = 0
     parent: Found | None = None
     merged_into: Found | None = None
     index: int = -1
@@ -47,7 +52,7 @@ class Found:
     @property
     def symbol(self) -> str:
         """The name, or all of them where one statement gives several."""
-        return ", ".join(self.names)[:LONGEST_SYMBOL]
+        return (self.prefix + self.joint.join(self.names))[:LONGEST_SYMBOL]
 
 
 @dataclass(slots=True)
@@ -59,7 +64,11 @@ class Facts:
     locals: list[tuple[int, int]] = field(default_factory=list)
     wrappers: dict[int, tuple[int, int, int]] = field(default_factory=dict)  # child id → its id, start, end
     embedded: list[Node] = field(default_factory=list)  # tokens that may be source of the same language
+    docs: dict[int, str] = field(default_factory=dict)  # start of an attribute → the docstring that it holds
+    behind: set[int] = field(default_factory=set)  # starts of comments that belong to what stands before them
     doc: str = ""
+    opening: int = 0  # where the code begins
+    end: int = 0  # of the file
 
 
 @lru_cache(maxsize=64)
@@ -90,6 +99,13 @@ def compiled(language: Language) -> tuple[Grammar, Parser, Query, Query | None]:
             f"{syntax.source}: key '{key}': {error}.",
             hint="Correct the pattern, or the node type in comments, attributes, local_scopes or wrappers.",
         ) from error
+    for index in range(query.pattern_count):
+        try:
+            _settings(query, index)
+        except re.error as error:
+            raise GrammarError(
+                f"{syntax.source}: key 'query': #set! strip is no regular expression: {error}.", hint="Correct it."
+            ) from error
     return grammar, Parser(grammar), query, borders
 
 
@@ -117,9 +133,9 @@ def collect(content: bytes, root: Node, query: Query, syntax: Syntax) -> Facts:
     """Everything that the query finds in a file."""
     from tree_sitter import QueryCursor
 
-    facts = Facts()
+    facts = Facts(end=root.end_byte)
     kinds = syntax.kinds
-    fixed_names = [query.pattern_settings(index).get("name") for index in range(query.pattern_count)]
+    settings = [_settings(query, index) for index in range(query.pattern_count)]
     for pattern, captures in QueryCursor(query).matches(root):
         capture = next((name for name in captures if name in kinds), None)
         if capture is None:
@@ -134,25 +150,50 @@ def collect(content: bytes, root: Node, query: Query, syntax: Syntax) -> Facts:
             # The pattern that stands first in the file decides what a node is; later ones add what it lacks.
             found.pattern, found.capture, found.kind = pattern, capture, kinds[capture]
             found.names.clear()
-        _add_details(found, pattern, captures, fixed_names[pattern], content)
+        _add_details(found, pattern, captures, settings[pattern], content)
     unnamed = [node_id for node_id, found in facts.declarations.items() if not found.names]
     for node_id in unnamed:
         del facts.declarations[node_id]
     return facts
 
 
+class _Settings(NamedTuple):
+    """What a pattern of the query sets by `#set!`."""
+
+    name: str | None
+    prefix: str
+    joint: str | None
+    strip: re.Pattern[str] | None
+
+
+def _settings(query: Query, pattern: int) -> _Settings:
+    texts = query.pattern_settings(pattern)
+    strip = texts.get("strip")
+    return _Settings(
+        name=texts.get("name"),
+        prefix=texts.get("prefix") or "",
+        joint=texts.get("joint"),
+        strip=re.compile(strip) if strip else None,
+    )
+
+
 def _add_details(
-    found: Found, pattern: int, captures: dict[str, list[Node]], fixed_name: str | None, content: bytes
+    found: Found, pattern: int, captures: dict[str, list[Node]], settings: _Settings, content: bytes
 ) -> None:
     if pattern == found.pattern:
         names = captures.get("name", ())
         for node in names:
             name = one_line(content[node.start_byte : node.end_byte])
-            if name and name not in found.names:
+            if settings.strip:
+                name = settings.strip.sub("", name)
+            name = unquoted(name)
+            if name and len(found.names) < LONGEST_SYMBOL and name not in found.names:
                 found.names.append(name)
                 found.name_end = max(found.name_end, node.end_byte)
-        if not names and fixed_name and not found.names:
-            found.names.append(fixed_name)
+        if not names and settings.name and not found.names:
+            found.names.append(settings.name)
+        found.prefix = settings.prefix
+        found.joint = ", " if settings.joint is None else settings.joint
         if "scope" in captures:
             found.scope = one_line(b"".join(content[n.start_byte : n.end_byte] for n in captures["scope"]))
     if "body" in captures and found.body < 0:
@@ -160,6 +201,10 @@ def _add_details(
         found.body = body.start_byte
         # A declaration inside a macro's tokens has no node of its own: it runs from its keyword to its body's end.
         found.end = max(found.end, body.end_byte)
+    if "parameters" in captures:
+        found.parameters = captures["parameters"][0].named_child_count
+    if "tail" in captures:
+        found.end = max(found.end, captures["tail"][-1].end_byte)
     if "doc" in captures and not found.doc:
         found.doc = clean_string(content, captures["doc"][0])
 
@@ -171,11 +216,17 @@ def _collect_surroundings(facts: Facts, captures: dict[str, list[Node]], content
             # Some grammars end a line comment after its line end.
             # An attribute among bare tokens is several nodes.
             facts.pieces.append(Piece(node.start_byte, back(content, nodes[-1].end_byte), name == "comment"))
+            if "doc" in captures:
+                facts.docs[node.start_byte] = clean_string(content, captures["doc"][0])
+        elif name == "behind":
+            facts.behind.add(node.start_byte)
         elif name == "local":
             facts.locals.append((node.start_byte, node.end_byte))
         elif name == "wrapper":
             facts.wrappers[captures["wrapped"][0].id] = (node.id, node.start_byte, node.end_byte)
         elif name == "embedded":
             facts.embedded.append(node)
-        elif name == "doc" and not facts.doc:
+        elif name == "opening":
+            facts.opening = max(facts.opening, nodes[-1].end_byte)
+        elif name == "doc" and not facts.doc and not captures.keys() & {"comment", "attribute"}:
             facts.doc = clean_string(content, node)

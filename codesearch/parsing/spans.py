@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from codesearch.languages import Syntax
 from codesearch.parsing.facts import Facts, Found
-from codesearch.parsing.source import Source
+from codesearch.parsing.source import BLANK, Source, back, forward
 from codesearch.types import Kind
 
 
 def nest(facts: Facts, syntax: Syntax) -> list[Found]:
     """Declarations in order of start, each with its parent and final kind, without local variables."""
+    if syntax.open_ended:
+        _reach_for_the_next(facts, syntax)
     entries: list[tuple[int, int, int, Found | None]] = [
         (found.start, -found.end, 1, found) for found in facts.declarations.values()
     ]
@@ -44,12 +46,24 @@ def nest(facts: Facts, syntax: Syntax) -> list[Found]:
     return kept
 
 
+def _reach_for_the_next(facts: Facts, syntax: Syntax) -> None:
+    """Lets each open-ended declaration end where the next one like it starts, or with the file."""
+    open_ended = [found for found in facts.declarations.values() if found.capture in syntax.open_ended]
+    following: dict[str, int] = {}
+    for found in sorted(open_ended, key=lambda found: found.start, reverse=True):
+        if found.body < 0:
+            found.body = found.end
+        found.end = max(found.end, following.get(found.capture, facts.end))
+        following[found.capture] = found.start
+
+
 def extend(found: list[Found], facts: Facts, source: Source) -> None:
     """Sets the cited span of each: wrappers, doc comments and attributes above, a `;` and comments behind."""
     own = {each.node_id for each in found}
     wrapped: dict[int, list[Found]] = {}
     for each in found:
-        each.first, each.last = each.start, each.end
+        # Some grammars begin a node with the blanks before it.
+        each.first, each.last = forward(source.content, each.start, BLANK), each.end
         around = facts.wrappers.get(each.node_id)
         while around and around[0] not in own:
             wrapped.setdefault(around[0], []).append(each)
@@ -61,19 +75,41 @@ def extend(found: list[Found], facts: Facts, source: Source) -> None:
         inside[0].first = min(inside[0].first, start)
         inside[-1].last = max(inside[-1].last, end)
     for each in found:
-        each.proper = each.first
-        each.lead = source.lead(each.first)
+        each.proper = source.behind_comments(each.first)  # some grammars put a doc comment into the declaration
+        each.lead = source.lead(each.proper)
         if each.lead:
-            each.first = each.lead[-1].start
+            each.first = min(each.first, each.lead[-1].start)
+            each.doc = each.doc or next((facts.docs[start] for start, _, _ in each.lead if start in facts.docs), "")
         each.last = source.end_with_trail(each.first, each.last)
+        each.trail = source.comments_behind(each.last)
+        if each.trail:
+            each.last = each.trail[-1].end
+    if source.syntax.open_ended:
+        _yield_comments(found, source)
     for each in reversed(found):  # members before what encloses them
         if each.parent:
+            if each.trail and each.parent.trail and each.parent.trail[0] == each.trail[0]:
+                each.parent.trail = []  # it speaks of the last member
             each.parent.last = max(each.parent.last, each.last)
             each.parent.first = min(each.parent.first, each.first)
 
 
-def merge(found: list[Found], content: bytes, kinds: frozenset[Kind]) -> list[Found]:
-    """Makes one declaration of neighbours with one name, such as the clauses of a function."""
+def _yield_comments(found: list[Found], source: Source) -> None:
+    """Ends each open-ended declaration before the comments of the next one like it."""
+    latest: dict[str, Found] = {}
+    for each in found:
+        if each.capture in source.syntax.open_ended:
+            before = latest.get(each.capture)
+            if before:
+                before.last = min(before.last, back(source.content, each.first))
+            latest[each.capture] = each
+
+
+def merge(found: list[Found], source: Source, kinds: frozenset[Kind]) -> list[Found]:
+    """Makes one declaration of neighbours with one name: a signature and the clauses of its function.
+
+    Only comments and attributes may stand between them.
+    """
     if not kinds:
         return found
     latest: dict[int, Found] = {}
@@ -83,16 +119,19 @@ def merge(found: list[Found], content: bytes, kinds: frozenset[Kind]) -> list[Fo
             each.parent = each.parent.merged_into
         key = id(each.parent)
         before = latest.get(key)
-        if (
-            before
-            and each.kind in kinds
-            and (before.kind, before.names, before.scope) == (each.kind, each.names, each.scope)
-            and not content[before.last : each.first].strip()
-        ):
+        continues = before and each.kind in kinds and _clause(before) == _clause(each)
+        if before and continues and source.is_blank(before.last, each.first):
+            if before.body < 0 <= each.body:  # what stands first has no body: it is the signature
+                before.body = before.trail[0].start if before.trail else forward(source.content, before.last, BLANK)
             before.last = max(before.last, each.last)
             before.doc = before.doc or each.doc
+            before.trail += each.trail
             each.merged_into = before
             continue
         latest[key] = each
         kept.append(each)
     return kept
+
+
+def _clause(found: Found) -> tuple[Kind, list[str], str, int]:
+    return found.kind, found.names, found.scope, found.parameters
