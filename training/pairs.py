@@ -124,10 +124,19 @@ def read_item(chunk: Chunk, repository: str, language: str, subject: str = "") -
     return Item(repository, language, sentence, name_words, subject, fields)
 
 
+def use_model(folder: Path) -> None:
+    """Chooses the model whose terms number the rows; its vectors are not looked at."""
+    global _folder  # set once in each process, before anything is read
+    _folder = folder
+
+
+_folder = MODELS / DEFAULT_MODEL
+
+
 @cache
 def model() -> StaticEmbedder:
-    """The shipped model; only its terms and its way of reading fields are used, not its vectors."""
-    return StaticEmbedder(MODELS / DEFAULT_MODEL)
+    """The model that reads the fields."""
+    return StaticEmbedder(_folder)
 
 
 def asked(counts: dict[str, int]) -> dict[str, int]:
@@ -246,12 +255,13 @@ def main() -> None:
     parser.add_argument("checkouts", type=Path, help="folder of git work trees, each named owner+name")
     parser.add_argument("--exclude", type=Path, required=True, help="file with one owner/name a line")
     parser.add_argument("--pairs", type=Path, required=True, help="the file of pairs to write (.npz)")
+    parser.add_argument("--model", type=Path, default=_folder, help="folder of the distilled model to be trained")
     parser.add_argument("--sources", type=Path, help="the data sheet of vocabulary.py, to add the pairs to")
     args = parser.parse_args()
 
     excluded = read_excluded(args.exclude)
     folders = [folder for folder in sorted(args.checkouts.iterdir()) if is_usable(folder, excluded)]
-    with multiprocessing.Pool(PROCESSES) as pool:
+    with multiprocessing.Pool(PROCESSES, use_model, (args.model,)) as pool:
         read = pool.imap(read_repository, folders)
         items = list(without_repeats(item for found in read for item in found))
     write_pairs(items, args.pairs)
