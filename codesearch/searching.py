@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -15,7 +16,7 @@ from codesearch.locations import find_anchor
 from codesearch.queries import Query, understand
 from codesearch.ranking import Candidate, rank
 from codesearch.retrieval import search_names, search_words
-from codesearch.terms import identifier_terms, words
+from codesearch.terms import identifier_terms, is_whole, words
 from codesearch.types import Embedder, Filters, Hit, Kind, Snippet
 from codesearch.view.corpus import Corpus
 from codesearch.view.segment import KINDS, OWN, Segment
@@ -206,11 +207,15 @@ def make_snippet(
 ) -> Snippet:
     """At most a few lines of a span: around the ones that share most terms with the query, else its beginning."""
     wanted = set(terms)
+    parts = sorted({term for term in terms if not is_whole(term)}, key=len, reverse=True)
+    may_match = re.compile("|".join(map(re.escape, parts)), re.IGNORECASE)  # most lines need no splitting into terms
     start, end = part or (first, last)
     best, matches = start, []
     scored: dict[int, int] = {}
     for number in range(start, min(end, len(lines)) + 1):
         line = lines[number - 1]
+        if not may_match.search(line):
+            continue
         found = {t for word in words(line[:500]) for t in identifier_terms(word)} & wanted
         if found:
             scored[number] = len(found)

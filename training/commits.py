@@ -17,7 +17,7 @@ GIT = (
     "git", "-c", "safe.directory=*", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null",
     "-c", "diff.external=", "-c", "core.quotePath=false",
 )  # fmt: skip
-COMMITS_READ = 4_000  # of a history, newest first: older code has little in common with today's
+COMMITS_READ = 600  # of a history, newest first: older code has little in common with today's
 LARGEST_CHANGE = 150  # changed lines; larger commits do many things
 MOST_FILES = 3  # with source code; tests aside
 SHORTEST_SUBJECT, LONGEST_SUBJECT = 4, 20  # words

@@ -48,7 +48,7 @@ SHORTEST_QUESTION, LONGEST_QUESTION = 5, 40  # words; shorter ones say nothing, 
 SHORTEST_NAME = 2  # words; `get` or `new` asks for no function in particular
 SHORTEST_BODY = 6  # different terms left of the code; a getter tells nothing that its name does not
 LARGEST_REPOSITORY = 12_000  # declarations, evenly spread; one repository should not teach its own dialect
-MOST_COMMITS = 300  # of a repository: parsing old files is what takes the time
+MOST_COMMITS = 30  # of a repository: parsing old files is what takes the time
 LONGEST_DOC = 3_900  # characters; parsing cuts longer docs, whose rest could not be taken out of the body
 PROCESSES = 2
 
