@@ -28,7 +28,7 @@ _DOC_COMMENTS = ("above", "inside", "both")
 _TEXT_KEYS = frozenset({"name", "chunker", "grammar", "extends", "scope_separator", "doc_comments", "query", "borders"})
 _LIST_KEYS = frozenset(
     {"extensions", "filenames", "interpreters", "comments", "attributes", "wrappers"}
-    | {"local_scopes", "skip_locals", "merge"}
+    | {"local_scopes", "skip_locals", "merge", "overloads"}
 )
 _TABLE_KEYS = frozenset({"kinds", "nested"})
 _KEYS = _TEXT_KEYS | _LIST_KEYS | _TABLE_KEYS | {"indented"}
@@ -64,6 +64,7 @@ class Syntax:
     local_scopes: tuple[str, ...]
     skip_locals: frozenset[str]
     merge: frozenset[Kind]
+    overloads: frozenset[Kind]
     doc_comments: str
     indented: bool
     source: str
@@ -275,6 +276,7 @@ def _syntax(check: _Checker) -> Syntax:
         local_scopes=check.texts("local_scopes"),
         skip_locals=skip_locals,
         merge=frozenset(check.kind("merge", kind) for kind in check.texts("merge")),
+        overloads=frozenset(check.kind("overloads", kind) for kind in check.texts("overloads")),
         doc_comments=check.choice("doc_comments", _DOC_COMMENTS),
         indented=indented,
         source=str(check.file),

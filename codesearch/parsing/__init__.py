@@ -13,7 +13,7 @@ from codesearch.languages import Language
 from codesearch.parsing.borders import SPLITTABLE, find_borders
 from codesearch.parsing.embedded import read_embedded
 from codesearch.parsing.facts import Found, collect, compiled, is_rubble
-from codesearch.parsing.source import LONGEST_QUALIFIED_NAME, Source
+from codesearch.parsing.source import LONGEST_QUALIFIED_NAME, Source, without_invalid_bytes
 from codesearch.parsing.spans import extend, merge, nest
 from codesearch.types import Declaration, ParsedFile, Span
 
@@ -30,15 +30,16 @@ def parse(content: bytes, language: Language) -> ParsedFile:
     if syntax is None or not content:
         return ParsedFile(language=language.name, declarations=())
     grammar, parser, query, borders = compiled(language)
-    tree = parser.parse(content)
+    readable = without_invalid_bytes(content)
+    tree = parser.parse(readable)
     if is_rubble(tree.root_node):
         return ParsedFile(language=language.name, declarations=(), has_errors=True)
     facts = collect(content, tree.root_node, query, syntax)
-    roots = [tree.root_node, *read_embedded(content, facts, grammar, query, syntax)]
+    roots = [tree.root_node, *read_embedded(content, readable, facts, grammar, query, syntax)]
     source = Source(content, facts.pieces, syntax)
     found = nest(facts, syntax)
     extend(found, facts, source)
-    found = merge(found, content, syntax.merge)
+    found = merge(found, content, syntax)
     for index, each in enumerate(found):
         each.index = index
     borders_of = find_borders(found, source, borders, roots) if borders else {}

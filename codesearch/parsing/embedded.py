@@ -19,11 +19,14 @@ if TYPE_CHECKING:
 DEEPEST = 4  # calls around one another; real code has two, and each level parses its bytes once more
 
 
-def read_embedded(content: bytes, facts: Facts, grammar: Grammar, query: Query, syntax: Syntax) -> list[Node]:
+def read_embedded(
+    content: bytes, readable: bytes, facts: Facts, grammar: Grammar, query: Query, syntax: Syntax
+) -> list[Node]:
     """Adds to `facts` what is declared in embedded source; the roots of its trees, those of outer ones first.
 
-    Where bytes are embedded source, what the query made of their bare tokens is dropped. The caller must hold the
-    roots as long as it uses the facts: the ids of nodes are unique only among living trees.
+    `readable` is the content as the file's parser read it. Where bytes are embedded source, what the query made of
+    their bare tokens is dropped. The caller must hold the roots as long as it uses the facts: the ids of nodes are
+    unique only among living trees.
     """
     roots: list[Node] = []
     level = facts.embedded
@@ -35,7 +38,7 @@ def read_embedded(content: bytes, facts: Facts, grammar: Grammar, query: Query, 
         for node in sorted(level, key=lambda node: (node.start_byte, -node.end_byte)):
             if ranges and node.start_byte < ranges[-1][1]:
                 continue  # lies in one that is read already
-            root = _parse_inside(content, node, grammar)
+            root = _parse_inside(readable, node, grammar)
             if root is not None:
                 roots.append(root)
                 ranges.append((node.start_byte, node.end_byte))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from codesearch.errors import GrammarError
 from codesearch.languages import Language, Syntax
-from codesearch.parsing.source import LONGEST_SYMBOL, Piece, back, clean_string, one_line
+from codesearch.parsing.source import LONGEST_SYMBOL, Piece, back, clean_string, one_line, unquoted
 from codesearch.types import Kind
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def _add_details(
     if pattern == found.pattern:
         names = captures.get("name", ())
         for node in names:
-            name = one_line(content[node.start_byte : node.end_byte])
+            name = one_line(unquoted(content[node.start_byte : node.end_byte]))
             if name and name not in found.names:
                 found.names.append(name)
                 found.name_end = max(found.name_end, node.end_byte)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from codesearch.languages import Syntax
 from codesearch.parsing.facts import Facts, Found
 from codesearch.parsing.source import Source
-from codesearch.types import Kind
 
 
 def nest(facts: Facts, syntax: Syntax) -> list[Found]:
@@ -72,9 +71,9 @@ def extend(found: list[Found], facts: Facts, source: Source) -> None:
             each.parent.first = min(each.parent.first, each.first)
 
 
-def merge(found: list[Found], content: bytes, kinds: frozenset[Kind]) -> list[Found]:
-    """Makes one declaration of neighbours with one name, such as the clauses of a function."""
-    if not kinds:
+def merge(found: list[Found], content: bytes, syntax: Syntax) -> list[Found]:
+    """Makes one declaration of neighbours with one name, such as the clauses of a function, or its overloads."""
+    if not syntax.merge and not syntax.overloads:
         return found
     latest: dict[int, Found] = {}
     kept = []
@@ -85,12 +84,14 @@ def merge(found: list[Found], content: bytes, kinds: frozenset[Kind]) -> list[Fo
         before = latest.get(key)
         if (
             before
-            and each.kind in kinds
+            and (each.kind in syntax.merge or (each.kind in syntax.overloads and before.body < 0))
             and (before.kind, before.names, before.scope) == (each.kind, each.names, each.scope)
             and not content[before.last : each.first].strip()
         ):
             before.last = max(before.last, each.last)
             before.doc = before.doc or each.doc
+            if before.body < 0:  # signatures alone so far: what they say belongs to the signature of the whole
+                before.body, before.name_end = each.body, max(before.name_end, each.name_end)
             each.merged_into = before
             continue
         latest[key] = each
