@@ -76,7 +76,10 @@ CTAGS_NAMES = {
 }  # fmt: skip
 # `(language, oracle)` → what that oracle gets wrong, or sees otherwise than a reader of the source does.
 KNOWN = {
-    ("rust", "syn"): "syn 1 cannot parse syntax newer than Rust 1.65; items in macro calls are optional for it",
+    (
+        "rust",
+        "syn",
+    ): "syn 1 cannot parse syntax newer than Rust 1.65, nor macro calls unless they hold plain items",
     ("java", "javac"): "none known; JDK 17 rejects newer syntax, and such files are left out",
     ("go", "go/ast"): "none known",
     ("javascript", "tsc"): "files in Flow or with proposals that TypeScript does not know are left out",
@@ -111,6 +114,7 @@ class Result:
 
     found: dict[str, list[Definition]] = field(default_factory=lambda: defaultdict(list))
     broken: dict[str, str] = field(default_factory=dict)
+    blind: dict[str, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))  # lines
 
 
 # --- oracles ------------------------------------------------------------------------------------------------
@@ -126,8 +130,10 @@ def read_rows(rows: Iterable[dict[str, object]], language: str) -> Result:
             continue
         kind = str(row["kind"])
         group = ORACLE_GROUPS.get(kind) or ("type" if kind == "module" and language in MODULES_ARE_TYPES else None)
-        if group and row["name"]:
-            line, end = int(str(row["line"])), int(str(row.get("end") or 0))
+        line, end = int(str(row["line"])), int(str(row.get("end") or 0))
+        if kind == "blind":
+            result.blind[path].append((line, end))
+        elif group and row["name"]:
             result.found[path].append(
                 Definition(path, tidy(str(row["name"])), group, line, end, bool(row.get("optional")))
             )
@@ -135,8 +141,8 @@ def read_rows(rows: Iterable[dict[str, object]], language: str) -> Result:
 
 
 def tidy(name: str) -> str:
-    """A name as both sides write it: one line, without the quotes of a computed key."""
-    return re.sub(r"^\[(['\"])(.*)\1\]$", r"\2", " ".join(name.split()))[:200]
+    """A name as both sides write it: one line, without quotes and without the backslashes of a string."""
+    return re.sub(r"^(['\"`])(.+)\1$", r"\2", " ".join(name.replace("\\", "").split()))[:120]
 
 
 def python_rows(checkout: Path, paths: Sequence[str]) -> Iterator[dict[str, object]]:
@@ -170,7 +176,8 @@ def python_rows(checkout: Path, paths: Sequence[str]) -> Iterator[dict[str, obje
             if kind:
                 yield {"path": path, "name": name, "kind": kind, "line": node.lineno, "end": node.end_lineno}
             # An `if` in a class body holds methods, as the class itself does.
-            holds_members = isinstance(node, ast.ClassDef) or (in_class and isinstance(node, ast.If | ast.Try | ast.With))
+            is_branch = isinstance(node, ast.If | ast.Try | ast.With)
+            holds_members = isinstance(node, ast.ClassDef) or (in_class and is_branch)
             stack += [(child, holds_members) for child in ast.iter_child_nodes(node)]
 
 
@@ -284,7 +291,7 @@ def is_older(program: Path, source: Path) -> bool:
 
 @dataclass(slots=True)
 class Speed:
-    """Bytes read, and the seconds that the parser alone and all of `parse` took."""
+    """Bytes read, and the seconds of processor time that the parser alone and all of `parse` took."""
 
     size: int = 0
     named: int = 0
@@ -295,13 +302,13 @@ class Speed:
 
 def our_definitions(path: str, content: bytes, language: Language, speed: Speed) -> list[Definition]:
     parser = compiled(language)[1]
-    started = time.perf_counter()
+    started = time.process_time()
     tree = parser.parse(content)
-    speed.parsing += time.perf_counter() - started
+    speed.parsing += time.process_time() - started
     del tree
-    started = time.perf_counter()
+    started = time.process_time()
     parsed = parse(content, language)
-    speed.extracting += time.perf_counter() - started
+    speed.extracting += time.process_time() - started
     speed.size += len(content)
     speed.with_errors += parsed.has_errors
     speed.named += covered(parsed.declarations)
@@ -336,6 +343,9 @@ def covered(declarations: Sequence[Declaration]) -> int:
 
 _COMMENT = re.compile(rb"\s*(?://[^\n]*(?:\n|$)|/\*.*?\*/|\{-.*?-\}|--(?!\[)[^\n]*\n)", re.DOTALL)
 _HASH_COMMENT = re.compile(rb"\s*#(?!\[)[^\n]*(?:\n|$)")
+_TOKEN = re.compile(
+    rb"[()\[\]{}]|'''.*?'''|\"\"\".*?\"\"\"|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\\n])*'|//[^\n]*", re.DOTALL
+)
 _ATTRIBUTE = re.compile(rb"\s*(?:@[\w.:]+|#!?(?=\[)|(?=\[))")
 
 
@@ -349,9 +359,7 @@ def lead_lines(text: bytes, language: Language) -> int:
             position = match.end()
             continue
         match = _ATTRIBUTE.match(text, position)
-        if not match or text.startswith((b"@interface", b"@property"), match.start()):
-            break
-        if re.match(rb"\s*@interface\b", text[position : position + 80]):
+        if not match or match.group().strip() == b"@interface":  # a keyword in Java and Objective-C
             break
         end = _bracketed(text, match.end())
         # A bracket that opens the definition itself: a computed name, an array pattern.
@@ -369,8 +377,7 @@ def _bracketed(text: bytes, start: int) -> int:
     if not match or match.group(1) in b"<{":
         return start
     depth, position = 0, match.start(1)
-    token = re.compile(rb"[()\[\]{}]|'''.*?'''|\"\"\".*?\"\"\"|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\\n])*'|//[^\n]*", re.DOTALL)
-    for each in token.finditer(text, position):
+    for each in _TOKEN.finditer(text, position):
         if each.group() in b"([{":
             depth += 1
         elif each.group() in b")]}":
@@ -388,7 +395,7 @@ def match_up(theirs: list[Definition], ours: list[Definition]) -> None:
     by_name: dict[tuple[str, str], list[Definition]] = defaultdict(list)
     for each in ours:
         by_name[each.name, sort_of(each)].append(each)
-    for each in sorted(theirs, key=lambda each: (-each.line, each.end)):
+    for each in sorted(theirs, key=lambda each: (each.optional, -each.line, each.end)):
         free = [
             candidate
             for candidate in by_name.get((each.name, sort_of(each)), ())
@@ -397,6 +404,12 @@ def match_up(theirs: list[Definition], ours: list[Definition]) -> None:
         if free:
             best = min(free, key=lambda candidate: (candidate.end != each.end, candidate.end - candidate.first))
             best.partner, each.partner = each, best
+
+
+def only_comments(content: bytes, end: int, our_end: int) -> bool:
+    """Whether ours ends later by nothing but comments, which belong to a block that indentation ends."""
+    between = content.split(b"\n")[end:our_end]
+    return bool(between) and all(not line.strip() or line.lstrip().startswith(b"#") for line in between)
 
 
 def sort_of(definition: Definition) -> str:
@@ -413,6 +426,7 @@ class Tally:
     right: int = 0
 
     def text(self) -> str:
+        """Precision and recall as a cell of the table."""
         if not self.expected and not self.ours:
             return "–"
         return f"{share(self.right, self.ours)} / {share(self.found, self.expected)}"
@@ -467,7 +481,7 @@ def main() -> int:
     extra: list[Definition] = []
     starts: list[Definition] = []
     ends: list[Definition] = []
-    pairs = with_end = 0
+    pairs = with_end = unseen = 0
     for path in paths:
         content = (given.checkout / path).read_bytes()
         ours = our_definitions(path, content, language, speed)
@@ -479,9 +493,11 @@ def main() -> int:
             if each.partner:
                 pairs += 1
                 with_end += bool(each.end)
-                if not (each.partner.line == each.line or (oracle == "ctags" and each.partner.line <= each.line <= each.partner.body)):
+                # The line that ctags gives is that of the name.
+                latest = each.partner.body if oracle == "ctags" else each.partner.line
+                if not each.partner.line <= each.line <= latest:
                     starts.append(each)
-                if each.end and each.end != each.partner.end:
+                if each.end and each.end != each.partner.end and not only_comments(content, each.end, each.partner.end):
                     ends.append(each)
             if each.optional:
                 continue
@@ -492,6 +508,9 @@ def main() -> int:
                 missed.append(each)
         for each in ours:
             if each.partner and each.partner.optional:
+                continue
+            if not each.partner and any(a <= each.line <= b for a, b in result.blind.get(path, ())):
+                unseen += 1
                 continue
             for group in ("all", each.group):
                 tallies[group].ours += 1
@@ -517,6 +536,8 @@ def main() -> int:
         print(f"left out: {len(result.broken)} files that {oracle} could not read")
         for path in sorted(result.broken)[: given.sample]:
             print(f"    {path}: {result.broken[path]}")
+    if unseen:
+        print(f"not compared: {unseen} of ours that stand where {oracle} is blind")
     if (language.name, oracle) in KNOWN:
         print(f"{oracle}: {KNOWN[language.name, oracle]}")
     show("missed", missed, given.sample, chooser)

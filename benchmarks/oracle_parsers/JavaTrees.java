@@ -73,20 +73,25 @@ public class JavaTrees {
             long annotated = start;
             if (modifiers != null) {
                 for (var annotation : modifiers.getAnnotations()) {
-                    String between = text.substring((int) annotated, (int) positions.getStartPosition(unit, annotation));
-                    if (between.isBlank()) annotated = positions.getEndPosition(unit, annotation);
+                    if (annotated == positions.getStartPosition(unit, annotation)) {
+                        annotated = afterBlanks(positions.getEndPosition(unit, annotation), end);
+                    }
                 }
-            }
-            // From the annotations on, over blanks and comments.
-            while (annotated > start && annotated < end) {
-                if (Character.isWhitespace(text.charAt((int) annotated))) annotated++;
-                else if (text.startsWith("//", (int) annotated)) annotated = text.indexOf('\n', (int) annotated);
-                else if (text.startsWith("/*", (int) annotated)) annotated = text.indexOf("*/", (int) annotated) + 2;
-                else break;
             }
             var lines = unit.getLineMap();
             out.println("{\"path\": " + quoted(path) + ", \"name\": " + quoted(name) + ", \"kind\": \"" + kind
                 + "\", \"line\": " + lines.getLineNumber(annotated) + ", \"end\": " + lines.getLineNumber(end - 1) + "}");
+        }
+
+        /** The first place from a position on that is neither blank nor comment. */
+        long afterBlanks(long position, long end) {
+            while (position < end) {
+                if (Character.isWhitespace(text.charAt((int) position))) position++;
+                else if (text.startsWith("//", (int) position)) position = text.indexOf('\n', (int) position);
+                else if (text.startsWith("/*", (int) position)) position = text.indexOf("*/", (int) position) + 2;
+                else break;
+            }
+            return position;
         }
 
         @Override public Void visitClass(ClassTree tree, String outer) {

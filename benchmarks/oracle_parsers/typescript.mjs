@@ -12,6 +12,23 @@ import { readFileSync } from "node:fs";
 const ts = createRequire(process.env.NODE_PATH + "/")("typescript");
 const TEST_CALLS = new Set(["it", "test", "describe", "suite", "context", "specify"]);
 
+// Whether a call's callee is that of a test: its first or last name is one of the above, as in `it.each(…)` and
+// `QUnit.test`.
+function callsTest(callee) {
+  if (ts.isPropertyAccessExpression(callee) && ts.isIdentifier(callee.expression) && TEST_CALLS.has(callee.name.text)) return true;
+  while (!ts.isIdentifier(callee)) {
+    if (ts.isTaggedTemplateExpression(callee)) callee = callee.tag;
+    else if (ts.isPropertyAccessExpression(callee) || ts.isCallExpression(callee)) callee = callee.expression;
+    else return false;
+  }
+  return TEST_CALLS.has(callee.text);
+}
+
+function titleOf(node, file) {
+  if (node && ts.isStringLiteralLike(node)) return node.text;
+  return node && ts.isTemplateExpression(node) ? node.getText(file).slice(1, -1) : undefined;
+}
+
 function nameOf(node, file) {
   if (!node) return undefined;
   if (ts.isStringLiteralLike(node) || ts.isNumericLiteral(node)) return ts.isStringLiteralLike(node) ? node.text : node.getText(file);
@@ -83,8 +100,8 @@ function visitFile(path) {
       if (isFunction(node.initializer)) emit(node, nameOf(node.name, file), "function", statementOf(node));
       else if (ts.isClassExpression(node.initializer)) emit(node, nameOf(node.name, file), "class", statementOf(node));
     } else if (ts.isPropertyAssignment(node) && isFunction(node.initializer)) {
-      const handedOver = inside && ts.isObjectLiteralExpression(node.parent) && ts.isCallOrNewExpression?.(node.parent.parent)
-        || inside && (ts.isCallExpression(node.parent.parent) || ts.isNewExpression(node.parent.parent));
+      const around = node.parent.parent;
+      const handedOver = inside && (ts.isCallExpression(around) || ts.isNewExpression(around));
       emit(node, nameOf(node.name, file), "method", node, handedOver ? { optional: true } : {});
     } else if (ts.isPropertyDeclaration(node) && node.initializer && isFunction(node.initializer))
       emit(node, nameOf(node.name, file), "method");
@@ -102,12 +119,8 @@ function visitFile(path) {
       emit(node, nameOf(node.expression.name, file) ?? "default", ts.isClassExpression(node.expression) ? "class" : "function");
     else if (ts.isExpressionStatement(node) && ts.isCallExpression(node.expression)) {
       const call = node.expression;
-      let callee = call.expression;
-      while (ts.isPropertyAccessExpression(callee) || ts.isCallExpression(callee) || ts.isTaggedTemplateExpression(callee))
-        callee = ts.isTaggedTemplateExpression(callee) ? callee.tag : callee.expression;
-      const title = call.arguments[0];
-      if (ts.isIdentifier(callee) && TEST_CALLS.has(callee.text) && title && ts.isStringLiteralLike(title)
-        && call.arguments.slice(1).some(isFunction)) emit(node, title.text, "test");
+      const title = titleOf(call.arguments[0], file);
+      if (title && callsTest(call.expression) && call.arguments.slice(1).some(isFunction)) emit(node, title, "test");
     }
     const children = [];
     ts.forEachChild(node, (child) => void children.push(child));

@@ -1,7 +1,8 @@
 //! What syn sees in Rust files: one line of JSON per definition. Paths come on standard input.
 //!
 //! Tokens in the braces of a macro call are read as items where they are items. Such are optional: the compiler
-//! may see something else there, and no parser can know.
+//! may see something else there, and no parser can know. Other macro calls and the bodies of macros are "blind":
+//! whatever stands there is not compared.
 use std::io::{self, BufRead};
 
 use proc_macro2::Span;
@@ -113,23 +114,28 @@ impl<'ast> Visit<'ast> for Finder {
         self.within(true, |this| visit::visit_trait_item_macro(this, item));
     }
     fn visit_macro(&mut self, call: &'ast syn::Macro) {
-        if let Ok(file) = call.parse_body_with(|input: syn::parse::ParseStream| {
-            let mut items = Vec::new();
-            while !input.is_empty() {
-                items.push(input.parse::<syn::Item>()?);
-            }
-            Ok(items)
-        }) {
-            let before = std::mem::replace(&mut self.optional, true);
-            for item in &file {
-                self.visit_item(item);
-            }
-            self.optional = before;
+        let before = std::mem::replace(&mut self.optional, true);
+        if let Ok(items) = call.parse_body_with(all::<syn::Item>) {
+            items.iter().for_each(|item| self.visit_item(item));
+        } else if let Ok(items) = call.parse_body_with(all::<syn::ImplItem>) {
+            items.iter().for_each(|item| self.visit_impl_item(item));
+        } else if let Ok(items) = call.parse_body_with(all::<syn::TraitItem>) {
+            items.iter().for_each(|item| self.visit_trait_item(item));
+        } else {
+            self.emit("macro call", "blind", call.path.span(), call.tokens.span());
         }
+        self.optional = before;
     }
-    fn visit_item_macro(&mut self, item: &'ast syn::ItemMacro) {
-        visit::visit_item_macro(self, item);
+}
+
+/// The tokens of a macro call as items of one sort, behind attributes of the whole.
+fn all<T: syn::parse::Parse>(input: syn::parse::ParseStream) -> syn::Result<Vec<T>> {
+    input.call(syn::Attribute::parse_inner)?;
+    let mut items = Vec::new();
+    while !input.is_empty() {
+        items.push(input.parse::<T>()?);
     }
+    Ok(items)
 }
 
 fn main() {
