@@ -19,10 +19,12 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import random
+import re
 import sys
 import tempfile
 import time
 import traceback
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
@@ -241,13 +243,11 @@ class Lines:
     """Checks the lines of spans against their bytes."""
 
     def __init__(self, content: bytes) -> None:
-        self._before = [0]
-        for byte in content:
-            self._before.append(self._before[-1] + (byte == 10))
+        self._ends = [match.start() for match in re.finditer(rb"\n", content)]
 
     def problem(self, span: Span) -> str:
         """What is wrong with the lines of a span; nothing when they fit."""
-        lines = self._before[span.start_byte] + 1, self._before[span.end_byte - 1] + 1
+        lines = bisect_left(self._ends, span.start_byte) + 1, bisect_left(self._ends, span.end_byte - 1) + 1
         return "" if lines == (span.start_line, span.end_line) else f"{span} is in lines {lines}"
 
 

@@ -233,6 +233,23 @@ def test_bytes_that_are_no_utf8_cost_nothing_but_their_letters():
         assert parse_as(name, source).declarations[0].span.start_line == source.count(b"package") + 1
 
 
+def test_wrapper_that_holds_another_declaration_in_broken_code_is_not_cited_as_one():
+    source = "export const A = 'a'export const B = 'b'export interface C { d: string }\n"
+    parsed = parse_as("typescript", source)
+    assert [each.symbol for each in parsed.declarations] == ["A", "C"]
+    assert parsed.declarations[0].span.end_byte <= parsed.declarations[1].span.start_byte
+
+
+def test_parser_that_goes_round_in_circles_is_stopped():
+    source = (
+        "e<Mu/at'onState<MyData>>(\n () => ({\n filters: ) mutationKey: ['key'] },\n sel/ct: (mutati;n) => {\n \n "
+        'e"pectType(f(mut`tion).toEqualTyp { id: nu]ber }\n\n const result =<useM<tationState<MutationSta*e<MyDa;a, '
+        "MyError, MyVars>>(\n () => ({\n fil\ners: ) mutationKey: ['key'] },\n sel/ct: (mutati;n) =< {\n \n e\"pectType(f(\\"
+    )
+    assert parse_as("tsx", source) == ParsedFile("tsx", (), has_errors=True)
+    assert [each.symbol for each in parse_as("tsx", "const a = 1;\n").declarations] == ["a"]
+
+
 def test_overloads_and_their_implementation_are_one_function():
     source = (
         "/** Opens. */\nfunction open(a: string): A;\n// Many.\nfunction open(a: string[]): B;\n"

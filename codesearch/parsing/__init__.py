@@ -12,7 +12,7 @@ from __future__ import annotations
 from codesearch.languages import Language
 from codesearch.parsing.borders import SPLITTABLE, find_borders
 from codesearch.parsing.embedded import read_embedded
-from codesearch.parsing.facts import Found, collect, compiled, is_rubble
+from codesearch.parsing.facts import Found, collect, compiled, is_rubble, read_tree
 from codesearch.parsing.source import LONGEST_QUALIFIED_NAME, Source, without_invalid_bytes
 from codesearch.parsing.spans import extend, merge, nest
 from codesearch.types import Declaration, ParsedFile, Span
@@ -31,8 +31,8 @@ def parse(content: bytes, language: Language) -> ParsedFile:
         return ParsedFile(language=language.name, declarations=())
     grammar, parser, query, borders = compiled(language)
     readable = without_invalid_bytes(content)
-    tree = parser.parse(readable)
-    if is_rubble(tree.root_node):
+    tree = read_tree(parser, readable)
+    if tree is None or is_rubble(tree.root_node):
         return ParsedFile(language=language.name, declarations=(), has_errors=True)
     facts = collect(content, tree.root_node, query, syntax)
     roots = [tree.root_node, *read_embedded(content, readable, facts, grammar, query, syntax)]

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from codesearch.languages import Syntax
-from codesearch.parsing.facts import Facts, collect
+from codesearch.parsing.facts import Facts, collect, read_tree
 
 if TYPE_CHECKING:
     from tree_sitter import Language as Grammar
@@ -62,8 +62,8 @@ def _parse_inside(content: bytes, node: Node, grammar: Grammar) -> Node | None:
     opening, closing = node.children[0], node.children[-1]
     inside = Range(opening.end_point, closing.start_point, opening.end_byte, closing.start_byte)
     # A parser of its own: the language's parser is shared, and must go on to parse whole files.
-    root = Parser(grammar, included_ranges=[inside]).parse(content).root_node
-    return None if _is_broken(root) else root
+    tree = read_tree(Parser(grammar, included_ranges=[inside]), content)
+    return None if tree is None or _is_broken(tree.root_node) else tree.root_node
 
 
 def _is_broken(root: Node) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from codesearch.languages import Syntax
 from codesearch.parsing.facts import Facts, Found
-from codesearch.parsing.source import Source
+from codesearch.parsing.source import BLANK, Source, back, forward
 
 
 def nest(facts: Facts, syntax: Syntax) -> list[Found]:
@@ -65,10 +65,30 @@ def extend(found: list[Found], facts: Facts, source: Source) -> None:
         if each.lead:
             each.first = each.lead[-1].start
         each.last = source.end_with_trail(each.first, each.last)
+    _part(found, source.content)
     for each in reversed(found):  # members before what encloses them
         if each.parent:
             each.parent.last = max(each.parent.last, each.last)
             each.parent.first = min(each.parent.first, each.first)
+
+
+def _part(found: list[Found], content: bytes) -> None:
+    """Parts neighbours that grew into each other: in broken code a wrapper can hold what is not its own."""
+    floor = 0
+    open_: list[Found] = []
+    for each in found:
+        while open_ and open_[-1].end <= each.start:
+            before = open_.pop()
+            if before.last > each.first:
+                each.first = max(each.first, before.end)
+                before.last = back(content, min(before.last, each.first))
+            floor = max(floor, before.last)
+        if each.first < floor:
+            each.first = floor
+        if each.first > each.proper or content[each.first] in BLANK:
+            each.first = forward(content, each.first, BLANK)
+            each.proper = max(each.proper, each.first)
+        open_.append(each)
 
 
 def merge(found: list[Found], content: bytes, syntax: Syntax) -> list[Found]:
