@@ -244,7 +244,8 @@ def test_parser_that_goes_round_in_circles_is_stopped():
     source = (
         "e<Mu/at'onState<MyData>>(\n () => ({\n filters: ) mutationKey: ['key'] },\n sel/ct: (mutati;n) => {\n \n "
         'e"pectType(f(mut`tion).toEqualTyp { id: nu]ber }\n\n const result =<useM<tationState<MutationSta*e<MyDa;a, '
-        "MyError, MyVars>>(\n () => ({\n fil\ners: ) mutationKey: ['key'] },\n sel/ct: (mutati;n) =< {\n \n e\"pectType(f(\\"
+        "MyError, MyVars>>(\n () => ({\n "
+        "fil\ners: ) mutationKey: ['key'] },\n sel/ct: (mutati;n) =< {\n \n e\"pectType(f(\\"
     )
     assert parse_as("tsx", source) == ParsedFile("tsx", (), has_errors=True)
     assert [each.symbol for each in parse_as("tsx", "const a = 1;\n").declarations] == ["a"]

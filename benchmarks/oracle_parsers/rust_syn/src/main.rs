@@ -115,9 +115,13 @@ impl<'ast> Visit<'ast> for Finder {
     }
     fn visit_macro(&mut self, call: &'ast syn::Macro) {
         let before = std::mem::replace(&mut self.optional, true);
-        if let Ok(items) = call.parse_body_with(all::<syn::Item>) {
+        if let Ok(items) =
+            plain(call.parse_body_with(all::<syn::Item>), |item| matches!(item, syn::Item::Verbatim(_)))
+        {
             items.iter().for_each(|item| self.visit_item(item));
-        } else if let Ok(items) = call.parse_body_with(all::<syn::ImplItem>) {
+        } else if let Ok(items) =
+            plain(call.parse_body_with(all::<syn::ImplItem>), |item| matches!(item, syn::ImplItem::Verbatim(_)))
+        {
             items.iter().for_each(|item| self.visit_impl_item(item));
         } else if let Ok(items) = call.parse_body_with(all::<syn::TraitItem>) {
             items.iter().for_each(|item| self.visit_trait_item(item));
@@ -136,6 +140,11 @@ fn all<T: syn::parse::Parse>(input: syn::parse::ParseStream) -> syn::Result<Vec<
         items.push(input.parse::<T>()?);
     }
     Ok(items)
+}
+
+/// The items, unless syn left one of them as bare tokens: `fn f();` is none here, but may be one of a trait.
+fn plain<T>(items: syn::Result<Vec<T>>, is_tokens: impl Fn(&T) -> bool) -> Result<Vec<T>, ()> {
+    items.ok().filter(|items| !items.iter().any(is_tokens)).ok_or(())
 }
 
 fn main() {
