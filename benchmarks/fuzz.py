@@ -262,8 +262,8 @@ def work(connection: Connection) -> None:
     for language in languages:  # compiling queries is not what is measured
         parse(b"x", language)
     connection.send("ready")
-    while True:
-        name, content = connection.recv()
+    while (received := connection.recv()) is not None:
+        name, content = received
         language = languages.get(name)
         started = time.process_time()
         try:
@@ -286,6 +286,11 @@ class Worker:
         self._process.start()
         theirs.close()
         self._connection.recv()
+
+    def stop(self) -> None:
+        """Lets the process end."""
+        self._connection.send(None)
+        self._process.join()
 
     def check(self, language: str, content: bytes) -> tuple[list[str], float]:
         """What failed for an input, and the seconds that it took."""
@@ -338,6 +343,7 @@ def main() -> int:
             print(f"input {number} ({language}, {path}, {'+'.join(done)}), kept as {kept}:", flush=True)
             for problem in found:
                 print(f"    {problem[:600]}", flush=True)
+    worker.stop()
     print("| language | files | inputs | MB | failed | slowest, s |")
     for language in inputs:
         print(

@@ -439,7 +439,7 @@ def share(part: int, whole: int) -> str:
 def files_of(checkout: Path, language: Language) -> list[str]:
     """The files of a language that codesearch would index, in order of path."""
     listed = subprocess.run(["git", "-C", str(checkout), "ls-files", "-z"], capture_output=True, check=False)
-    if listed.returncode == 0:
+    if listed.returncode == 0 and listed.stdout:
         paths = listed.stdout.decode("utf-8", "surrogateescape").split("\0")
     else:
         paths = [each.relative_to(checkout).as_posix() for each in checkout.rglob("*")]

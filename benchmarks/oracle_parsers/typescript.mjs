@@ -25,14 +25,18 @@ function callsTest(callee) {
 }
 
 function titleOf(node, file) {
-  if (node && ts.isStringLiteralLike(node)) return node.text;
-  return node && ts.isTemplateExpression(node) ? node.getText(file).slice(1, -1) : undefined;
+  return node && (ts.isStringLiteralLike(node) || ts.isTemplateExpression(node)) ? unquoted(node, file) : undefined;
+}
+
+// The text between the quotes as it stands in the source, escapes included.
+function unquoted(node, file) {
+  const text = node.getText(file);
+  return text.length > 2 ? text.slice(1, -1) : text;
 }
 
 function nameOf(node, file) {
   if (!node) return undefined;
-  if (ts.isStringLiteralLike(node) || ts.isNumericLiteral(node)) return ts.isStringLiteralLike(node) ? node.text : node.getText(file);
-  return node.getText(file);
+  return ts.isStringLiteralLike(node) ? unquoted(node, file) : node.getText(file);
 }
 
 function isFunction(node) {
@@ -114,7 +118,7 @@ function visitFile(path) {
       else if (ts.isPropertyAccessExpression(node.left)) emit(node, nameOf(node.left.name, file), isClass ? "class" : "method", around);
       else if (ts.isIdentifier(node.left)) emit(node, left, isClass ? "class" : "function", around);
       else if (ts.isElementAccessExpression(node.left) && ts.isStringLiteralLike(node.left.argumentExpression))
-        emit(node, node.left.argumentExpression.text, isClass ? "class" : "method", around);
+        emit(node, nameOf(node.left.argumentExpression, file), isClass ? "class" : "method", around);
     } else if (ts.isExportAssignment(node) && !node.isExportEquals && (isFunction(node.expression) || ts.isClassExpression(node.expression)))
       emit(node, nameOf(node.expression.name, file) ?? "default", ts.isClassExpression(node.expression) ? "class" : "function");
     else if (ts.isExpressionStatement(node) && ts.isCallExpression(node.expression)) {
