@@ -349,6 +349,63 @@ def test_signature_of_an_open_ended_declaration_ends_where_its_own_source_does()
     ]
 
 
+def test_bytes_that_are_no_utf8_cost_nothing_but_their_letters():
+    latin = '// Größe\npub fn größe<T>() {}\ncfg! { fn straße<T>() {} }\nconst A: &str = "ä";\n'.encode("latin-1")
+    parsed = parse_as("rust", latin)
+    assert [each.symbol for each in parsed.declarations] == ["gr\ufffd\ufffde", "stra\ufffde", "A"]
+    for name, source in (("python", b"A = '\xff'\n\xe4B = 1\n"), ("go", b'package p\nvar a = "\xff"\n')):
+        assert parse_as(name, source).declarations[0].span.start_line == source.count(b"package") + 1
+
+
+def test_wrapper_that_holds_another_declaration_in_broken_code_is_not_cited_as_one():
+    source = "export const A = 'a'export const B = 'b'export interface C { d: string }\n"
+    parsed = parse_as("typescript", source)
+    assert [each.symbol for each in parsed.declarations] == ["A", "C"]
+    assert parsed.declarations[0].span.end_byte <= parsed.declarations[1].span.start_byte
+
+
+def test_parser_that_goes_round_in_circles_is_stopped():
+    source = (
+        "e<Mu/at'onState<MyData>>(\n () => ({\n filters: ) mutationKey: ['key'] },\n sel/ct: (mutati;n) => {\n \n "
+        'e"pectType(f(mut`tion).toEqualTyp { id: nu]ber }\n\n const result =<useM<tationState<MutationSta*e<MyDa;a, '
+        "MyError, MyVars>>(\n () => ({\n "
+        "fil\ners: ) mutationKey: ['key'] },\n sel/ct: (mutati;n) =< {\n \n e\"pectType(f(\\"
+    )
+    assert parse_as("tsx", source) == ParsedFile("tsx", (), has_errors=True)
+    assert [each.symbol for each in parse_as("tsx", "const a = 1;\n").declarations] == ["a"]
+
+
+def test_overloads_and_their_implementation_are_one_function():
+    source = (
+        "/** Opens. */\nfunction open(a: string): A;\n// Many.\nfunction open(a: string[]): B;\n"
+        "function open(a: any) {\n  return a;\n}\nfunction shut() {}\nfunction shut() {}\n"
+        "class C { get x() { return 1; } set x(v) {} y(): void; y(a?: any) {} }\n"
+    )
+    parsed = parse_as("typescript", source)
+    assert [(each.qualified_name, each.span.start_line, each.span.end_line) for each in parsed.declarations] == [
+        ("open", 1, 7), ("shut", 8, 8), ("shut", 9, 9),
+        ("C", 10, 10), ("C.x", 10, 10), ("C.x", 10, 10), ("C.y", 10, 10),
+    ]  # fmt: skip
+    first = parsed.declarations[0]
+    assert first.doc == "Opens."
+    assert first.signature == ("function open(a: string): A; function open(a: string[]): B; function open(a: any)")
+    assert source.encode()[first.body_start :].startswith(b"{\n  return a;")
+
+
+def test_title_of_a_test_is_its_name():
+    source = "describe('a depot', () => {\n  it(`stores ${n} \"things\"`, () => {});\n  log('x', () => {});\n});\n"
+    parsed = parse_as("javascript", source)
+    assert [(each.kind, each.qualified_name) for each in parsed.declarations] == [
+        (Kind.TEST, "a depot"),
+        (Kind.TEST, 'a depot.stores ${n} "things"'),
+    ]
+
+
+def test_each_of_a_group_begins_at_its_name():
+    source = "package p\n\nconst (\n\tA = 1\n\tB = 2\n)\ntype (\n\tS struct{}\n)\nconst C = 3\n"
+    assert texts(source, parse_as("go", source)) == {"A": "A = 1", "B": "B = 2", "S": "S struct{}", "C": "const C = 3"}
+
+
 # --- source inside macro calls -----------------------------------------------------------------------------------
 
 
