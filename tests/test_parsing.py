@@ -336,6 +336,8 @@ def test_file_doc_stands_behind_what_opens_the_file():
     source = "// Copyright 2020.\n\n/** Says hello. */\n\nnamespace A;\n"
     assert parse_as("php", opening + source).doc == "Says hello."
     assert parse_as("php", "<?php\n/** Of f. */\nfunction f() {}\n").doc == ""
+    assert parse_as("php", "<?php\n/** Says hello. */\nnamespace A;\n").doc == "Says hello."
+    assert parse_as("php", "<?php\n// Copyright 2020.\nnamespace A;\n").doc == ""
 
 
 def test_signature_of_an_open_ended_declaration_ends_where_its_own_source_does():

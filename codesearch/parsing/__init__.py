@@ -14,7 +14,7 @@ from codesearch.parsing.borders import SPLITTABLE, find_borders
 from codesearch.parsing.embedded import read_embedded
 from codesearch.parsing.facts import Found, collect, compiled, is_rubble, read_tree
 from codesearch.parsing.masking import masked
-from codesearch.parsing.source import LONGEST_QUALIFIED_NAME, Source, without_invalid_bytes
+from codesearch.parsing.source import LONGEST_QUALIFIED_NAME, Source, is_notice, without_invalid_bytes
 from codesearch.parsing.spans import extend, merge, nest
 from codesearch.types import Declaration, ParsedFile, Span
 
@@ -60,7 +60,9 @@ def parse(content: bytes, language: Language) -> ParsedFile:
 
 def _header_doc(found: list[Found], declarations: list[Declaration], syntax: Syntax) -> str:
     """The doc of an open-ended declaration that begins the file, such as a module's header: it speaks of the file."""
-    return declarations[0].doc if found and found[0].capture in syntax.open_ended else ""
+    if not found or found[0].capture not in syntax.open_ended or is_notice(declarations[0].doc):
+        return ""
+    return declarations[0].doc
 
 
 def _declaration(

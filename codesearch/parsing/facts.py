@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from codesearch.errors import GrammarError
@@ -73,7 +73,7 @@ class Facts:
     end: int = 0  # of the file
 
 
-@lru_cache(maxsize=64)
+@cache  # all stay: a query that is freed while nodes that it captured are alive takes the process with it
 def compiled(language: Language) -> tuple[Grammar, Parser, Query, Query | None]:
     """A language's grammar, parser and queries: one of declarations and what surrounds them, one of borders."""
     # Imported here: only indexing parses, and `--help` or a search should not load the grammars.

@@ -223,8 +223,13 @@ class Source:
                 return ""
             text = self.comment_text(run)
             raw = decoded(self.content[run[0].start : run[-1].end][: 4 * LONGEST_DOC])
-            if text and not _NOT_A_DOC.search(raw):
+            if text and not is_notice(raw):
                 return text
+
+
+def is_notice(text: str) -> bool:
+    """Whether a comment says something about a file as such, like its licence, and nothing about its code."""
+    return _NOT_A_DOC.search(text) is not None
 
 
 def back(content: bytes, end: int) -> int:
