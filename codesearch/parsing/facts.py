@@ -73,7 +73,10 @@ class Facts:
     end: int = 0  # of the file
 
 
-@cache  # all stay: a query that is freed while nodes that it captured are alive takes the process with it
+_queries: list[Query] = []  # all of them: the library crashes where one is freed that has a #set! behind a predicate
+
+
+@cache
 def compiled(language: Language) -> tuple[Grammar, Parser, Query, Query | None]:
     """A language's grammar, parser and queries: one of declarations and what surrounds them, one of borders."""
     # Imported here: only indexing parses, and `--help` or a search should not load the grammars.
@@ -94,8 +97,11 @@ def compiled(language: Language) -> tuple[Grammar, Parser, Query, Query | None]:
     key = "query"
     try:
         query = Query(grammar, "\n".join(parts))
+        _queries.append(query)
         key = "borders"
         borders = Query(grammar, syntax.borders) if syntax.borders.strip() else None
+        if borders:
+            _queries.append(borders)
     except QueryError as error:
         raise GrammarError(
             f"{syntax.source}: key '{key}': {error}.",
