@@ -450,7 +450,10 @@ class Engine:
 
         files: dict[str, int] = {}
         declarations: dict[str, int] = {}
-        view = self._view(self._pointer())
+        try:
+            view = self._view(self._pointer())
+        except CorruptIndexError:
+            view = None  # the languages are known all the same
         if view is not None:
             for row in view.table.rows:
                 if int(row["unit"]) != NO_UNIT:
@@ -466,6 +469,7 @@ class Engine:
                 language.kinds,
                 None if view is None else files.get(language.name, 0),
                 None if view is None else declarations.get(language.name, 0),
+                language.filenames,
             )
             for language in self._languages
         )

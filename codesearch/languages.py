@@ -32,7 +32,7 @@ _TEXT_KEYS = frozenset(
 )
 _LIST_KEYS = frozenset(
     {"extensions", "filenames", "interpreters", "comments", "attributes", "wrappers"}
-    | {"local_scopes", "skip_locals", "open_ended", "merge"}
+    | {"local_scopes", "skip_locals", "open_ended", "merge", "overloads"}
 )
 _TABLE_KEYS = frozenset({"kinds", "nested", "separators"})
 _KEYS = _TEXT_KEYS | _LIST_KEYS | _TABLE_KEYS | {"indented", "masks"}
@@ -75,6 +75,7 @@ class Syntax:
     skip_locals: frozenset[str]
     open_ended: frozenset[str]
     merge: frozenset[Kind]
+    overloads: frozenset[Kind]
     doc_comments: str
     doc_markup: str
     pragmas: str
@@ -325,6 +326,7 @@ def _syntax(check: _Checker) -> Syntax:
         skip_locals=skip_locals,
         open_ended=open_ended,
         merge=frozenset(check.kind("merge", kind) for kind in check.texts("merge")),
+        overloads=frozenset(check.kind("overloads", kind) for kind in check.texts("overloads")),
         doc_comments=check.choice("doc_comments", _DOC_COMMENTS),
         doc_markup=check.choice("doc_markup", _DOC_MARKUPS),
         pragmas=pragmas,

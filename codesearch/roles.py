@@ -22,14 +22,17 @@ _PATTERNS = (
     (
         Role.TEST,
         r"(^|/)(tests?|testing|spec|specs|__tests__|testdata|test_data|e2e|fixtures|mocks?|__mocks__)(/|$)"
-        r"|(^|/)(test_[^/]*|conftest\.[^/]*|[^/]*[_.-](tests?|spec)\.[^/]+|[^/]*Tests?\.(java|kt|scala|cs|swift|php|hs)"
-        r"|[^/]+Spec\.hs|[^/]*\.bats)$",
+        r"|(^|/)(test_[^/]*|conftest\.[^/]*|[^/]*[_.-](tests?|spec)\.[^/]+|[^/]*\.bats)$"
+        # Words in camel case, and projects with a dot: `commonTest/`, `Depot.Tests/`, `DepotSpec.kt`; not `latest/`.
+        r"|(?-i:(^|/)[^/]*([a-z0-9]Test|[A-Za-z0-9]Tests|[._-][Tt]ests?)/)"
+        r"|(?-i:(^|/)[^/]*(Tests?\.(java|kt|scala|cs|swift|php|hs)|Spec\.(scala|hs|kt|swift|rb)|Specs\.cs|Suite\.scala)$)",
     ),
     (Role.EXAMPLE, r"(^|/)(examples?|samples?|demos?|benchmarks?|bench|tutorials?|playground|scratch)(/|$)"),
     (Role.VENDORED, r"(^|/)(vendor|vendored|_vendor|third[_-]party|node_modules|external|extern|deps)(/|$)"),
     (
         Role.GENERATED,
-        r"(^|/)(generated|gen|dist|build|out)(/|$)|[._-](generated|gen|pb|pb2|pb2_grpc|g)\.[a-z]+$|_string\.go$",
+        r"(^|/)(generated|gen|dist|build|out)(/|$)"
+        r"|[._-](generated|gen|pb|pb2|pb2_grpc|g)\.[a-z]+$|_string\.go$|\.designer\.cs$",
     ),
     (Role.DOCS, r"(^|/)(docs?|documentation|man|website)(/|$)|\.(md|markdown|rst|adoc|txt)$"),
 )

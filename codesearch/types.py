@@ -407,13 +407,17 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class LanguageInfo:
-    """A language that codesearch knows, and how much of it this repository has (None outside an index)."""
+    """A language that codesearch knows, and how much of it this repository has (None outside an index).
+
+    `filenames` are exact names of files (`SConstruct`), `kinds` what its declarations can be.
+    """
 
     name: str
     extensions: tuple[str, ...]
     kinds: tuple[Kind, ...]
     files: int | None = None
     declarations: int | None = None
+    filenames: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

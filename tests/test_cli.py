@@ -483,7 +483,7 @@ def test_verbs_ask_the_engine_and_print(engine: RecordedEngine, run) -> None:
     assert json.loads(run("index", "--json").out)["files"]["total"] == 3
     assert json.loads(run("status", "--json").out)["chunks"] == 12
     assert "up to date" in run("status").out
-    assert run("languages").out == "python  .py\ngo      .go\n"
+    assert run("languages").out == "python  .py\n        function\ngo      .go\n"
     assert json.loads(run("languages", "--json").out)["languages"][0]["extensions"] == [".py"]
     assert run("clean").out == "Removed the index: 1.4 MB freed.\n"
     assert json.loads(run("clean", "--json").out) == {"schema": 1, "freed_bytes": 1_400_000}

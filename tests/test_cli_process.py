@@ -320,6 +320,35 @@ def test_verbs_print_json_by_the_contract(repository: Path) -> None:
     assert "python" in [language["name"] for language in known]
 
 
+def test_languages_count_what_is_indexed_and_are_known_without_an_index_and_outside_a_repository(
+    tmp_path: Path, repository: Path
+) -> None:
+    assert codesearch(repository, "index").returncode == 0
+    document = json.loads(codesearch(repository, "languages", "--json").stdout)
+    assert document["schema"] == 1
+    (python,) = [each for each in document["languages"] if each["name"] == "python"]
+    assert list(python) == ["name", "extensions", "filenames", "kinds", "files", "declarations"]
+    assert (python["extensions"][0], python["filenames"][0]) == (".py", "SConstruct")
+    assert {"function", "method", "class"} <= set(python["kinds"])
+    assert python["files"] > 0 < python["declarations"]
+    line = rb"python +\.py \.pyi \.pyw SConstruct SConscript wscript  \d+ files?, \d+ declarations\n +function method"
+    assert re.search(line, codesearch(repository, "languages").stdout)
+
+    folder = tmp_path / "no repository"
+    folder.mkdir()
+    outside = json.loads(codesearch(folder, "languages", "--json").stdout)["languages"]
+    assert [each["name"] for each in outside] == [each["name"] for each in document["languages"]]
+    assert {each["files"] for each in outside} == {None}
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(("word", "near"), [("pyton", "python"), ("javscript", "javascript"), ("Rusty", "rust")])
+def test_misspelt_language_is_answered_with_the_nearest(repository: Path, word: str, near: str) -> None:
+    done = codesearch(repository, "search", "parse", "-t", word)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.decode() == f"Error: Unknown language: {word}\nHint: Did you mean {near}?\n"
+
+
 def test_clean_removes_the_index(tmp_path: Path) -> None:
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
     (tmp_path / "upload.py").write_text(UPLOAD)

@@ -336,6 +336,8 @@ def test_file_doc_stands_behind_what_opens_the_file():
     source = "// Copyright 2020.\n\n/** Says hello. */\n\nnamespace A;\n"
     assert parse_as("php", opening + source).doc == "Says hello."
     assert parse_as("php", "<?php\n/** Of f. */\nfunction f() {}\n").doc == ""
+    assert parse_as("php", "<?php\n/** Says hello. */\nnamespace A;\n").doc == "Says hello."
+    assert parse_as("php", "<?php\n// Copyright 2020.\nnamespace A;\n").doc == ""
 
 
 def test_signature_of_an_open_ended_declaration_ends_where_its_own_source_does():
@@ -347,6 +349,105 @@ def test_signature_of_an_open_ended_declaration_ends_where_its_own_source_does()
         ("namespace D", 4, 6),
         ("class E", 6, 6),
     ]
+
+
+def test_bytes_that_are_no_utf8_cost_nothing_but_their_letters():
+    latin = '// Größe\npub fn größe<T>() {}\ncfg! { fn straße<T>() {} }\nconst A: &str = "ä";\n'.encode("latin-1")
+    parsed = parse_as("rust", latin)
+    assert [each.symbol for each in parsed.declarations] == ["gr\ufffd\ufffde", "stra\ufffde", "A"]
+    for name, source in (("python", b"A = '\xff'\n\xe4B = 1\n"), ("go", b'package p\nvar a = "\xff"\n')):
+        assert parse_as(name, source).declarations[0].span.start_line == source.count(b"package") + 1
+
+
+def test_wrapper_that_holds_another_declaration_in_broken_code_is_not_cited_as_one():
+    source = "export const A = 'a'export const B = 'b'export interface C { d: string }\n"
+    parsed = parse_as("typescript", source)
+    assert [each.symbol for each in parsed.declarations] == ["A", "C"]
+    assert parsed.declarations[0].span.end_byte <= parsed.declarations[1].span.start_byte
+
+
+def test_parser_that_goes_round_in_circles_is_stopped():
+    source = (
+        "e<Mu/at'onState<MyData>>(\n () => ({\n filters: ) mutationKey: ['key'] },\n sel/ct: (mutati;n) => {\n \n "
+        'e"pectType(f(mut`tion).toEqualTyp { id: nu]ber }\n\n const result =<useM<tationState<MutationSta*e<MyDa;a, '
+        "MyError, MyVars>>(\n () => ({\n "
+        "fil\ners: ) mutationKey: ['key'] },\n sel/ct: (mutati;n) =< {\n \n e\"pectType(f(\\"
+    )
+    assert parse_as("tsx", source) == ParsedFile("tsx", (), has_errors=True)
+    assert [each.symbol for each in parse_as("tsx", "const a = 1;\n").declarations] == ["a"]
+
+
+def test_overloads_and_their_implementation_are_one_function():
+    source = (
+        "/** Opens. */\nfunction open(a: string): A;\n// Many.\nfunction open(a: string[]): B;\n"
+        "function open(a: any) {\n  return a;\n}\nfunction shut() {}\nfunction shut() {}\n"
+        "class C { get x() { return 1; } set x(v) {} y(): void; y(a?: any) {} }\n"
+    )
+    parsed = parse_as("typescript", source)
+    assert [(each.qualified_name, each.span.start_line, each.span.end_line) for each in parsed.declarations] == [
+        ("open", 1, 7), ("shut", 8, 8), ("shut", 9, 9),
+        ("C", 10, 10), ("C.x", 10, 10), ("C.x", 10, 10), ("C.y", 10, 10),
+    ]  # fmt: skip
+    first = parsed.declarations[0]
+    assert first.doc == "Opens."
+    assert first.signature == ("function open(a: string): A; function open(a: string[]): B; function open(a: any)")
+    assert source.encode()[first.body_start :].startswith(b"{\n  return a;")
+
+
+def test_title_of_a_test_is_its_name():
+    source = "describe('a depot', () => {\n  it(`stores ${n} \"things\"`, () => {});\n  log('x', () => {});\n});\n"
+    parsed = parse_as("javascript", source)
+    assert [(each.kind, each.qualified_name) for each in parsed.declarations] == [
+        (Kind.NAMESPACE, "a depot"),
+        (Kind.TEST, 'a depot.stores ${n} "things"'),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("language", "source"),
+    [
+        ("elixir", 'defmodule ATest do\n  describe "a" do\n    test "b" do\n      1\n    end\n  end\nend\n'),
+        ("javascript", 'describe("a", () => { it("b", () => {}) })'),
+        ("kotlin", 'class A : Spec({\n  describe("a") {\n    it("b") { 1 }\n  }\n})\n'),
+        ("lua", 'describe("a", function() it("b", function() end) end)'),
+        ("php", '<?php describe("a", function () { it("b", function () {}); });'),
+        ("ruby", 'describe "a" do\n  it "b" do\n    1\n  end\nend\n'),
+        ("scala", 'class A extends Spec { describe("a") { it("b") { 1 } } }'),
+        ("typescript", 'test.describe("a", () => { test.only("b", async () => {}) })'),
+    ],
+)
+def test_group_of_tests_is_a_namespace_in_every_language(language, source):
+    found = [each for each in parse_as(language, source).declarations if each.symbol in ("a", "b")]
+    assert [(each.kind, each.symbol) for each in found] == [(Kind.NAMESPACE, "a"), (Kind.TEST, "b")]
+
+
+@pytest.mark.parametrize(
+    ("language", "head", "attribute", "tail"),
+    [
+        ("csharp", "class A {\n", "[X]\n", "[Fact] void F() { }\n}\n"),
+        ("csharp", "class A {\n[Fact", ", X", "] void F() { }\n}\n"),
+        ("java", "class A {\n", "@X\n", "@Test void f() { }\n}\n"),
+        ("kotlin", "class A {\n", "@X\n", "@Test fun f() { }\n}\n"),
+        ("php", "<?php\nclass A {\n", "#[X]\n", "#[Test] function f() { }\n}\n"),
+        ("php", "<?php\nclass A {\n#[Test", ", X", "]\nfunction f() { }\n}\n"),
+        ("python", "", "@x\n", "def test_f(): pass\n"),
+        ("rust", "", "#[x]\n", "#[test]\nfn f() {}\n"),
+        ("scala", "class A {\n", "@X ", "@Test def f() = 1\n}\n"),
+        ("swift", "class A {\n", "@X\n", "@Test func f() { }\n}\n"),
+        ("typescript", "class A {\n", "@x\n", "f() { }\n}\n"),
+    ],
+)
+def test_a_thousand_attributes_cost_little(language, head, attribute, tail):
+    parse_as(language, head + tail)
+    started = time.process_time()
+    parsed = parse_as(language, head + 1000 * attribute + tail)
+    assert time.process_time() - started < 1  # about 0.05 s; with a pattern that tries every pair, 8 s
+    assert parsed.declarations[-1].symbol.lower().endswith("f")
+
+
+def test_each_of_a_group_begins_at_its_name():
+    source = "package p\n\nconst (\n\tA = 1\n\tB = 2\n)\ntype (\n\tS struct{}\n)\nconst C = 3\n"
+    assert texts(source, parse_as("go", source)) == {"A": "A = 1", "B": "B = 2", "S": "S struct{}", "C": "const C = 3"}
 
 
 # --- source inside macro calls -----------------------------------------------------------------------------------

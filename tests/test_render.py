@@ -448,10 +448,14 @@ def test_shown_code_is_numbered() -> None:
 
 def test_languages_as_a_table() -> None:
     known = [
-        LanguageInfo("go", (".go",), (Kind.FUNCTION,), 3, 40),
-        LanguageInfo("python", (".py", ".pyi"), ()),
+        LanguageInfo("go", (".go",), (Kind.FUNCTION, Kind.TYPE), 1, 40),
+        LanguageInfo("python", (".py", ".pyi"), (), filenames=("SConstruct",)),
+        LanguageInfo("text", (".txt",), (Kind.SECTION,), filenames=tuple("ABCDE")),
     ]
-    assert to_plain(text.languages_layout(known)) == "go      .go  3 files, 40 declarations\npython  .py .pyi\n"
+    assert to_plain(text.languages_layout(known)) == (
+        "go      .go  1 file, 40 declarations\n        function type\npython  .py .pyi SConstruct\n"
+        "text    .txt A B C D …\n        section\n"
+    )
 
 
 @pytest.mark.parametrize(

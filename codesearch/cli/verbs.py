@@ -140,8 +140,13 @@ def outline(session: Session, *, paths: tuple[str, ...]) -> None:
 def languages(session: Session) -> None:
     """List the known languages.
 
-    With how many files and declarations of each this repository has, once it is indexed.
-    """
+    \b
+    codesearch languages           names of files, kinds of declarations, counts
+    codesearch languages --json    the same, with every name of a file
+    codesearch "retry" -t go,rs    search in some, by name or extension
+
+    The counts are of this repository's files and declarations, once it is indexed.
+    """  # noqa: D301 - see above
     known = session.engine.languages()
     session.print(lambda: documents.languages_document(known), lambda: text.languages_layout(known))
 

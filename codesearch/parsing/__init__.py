@@ -12,9 +12,9 @@ from __future__ import annotations
 from codesearch.languages import Language, Syntax
 from codesearch.parsing.borders import SPLITTABLE, find_borders
 from codesearch.parsing.embedded import read_embedded
-from codesearch.parsing.facts import Found, collect, compiled, is_rubble
+from codesearch.parsing.facts import Found, collect, compiled, is_rubble, read_tree
 from codesearch.parsing.masking import masked
-from codesearch.parsing.source import LONGEST_QUALIFIED_NAME, Source
+from codesearch.parsing.source import LONGEST_QUALIFIED_NAME, Source, is_notice, without_invalid_bytes
 from codesearch.parsing.spans import extend, merge, nest
 from codesearch.types import Declaration, ParsedFile, Span
 
@@ -31,9 +31,9 @@ def parse(content: bytes, language: Language) -> ParsedFile:
     if syntax is None or not content:
         return ParsedFile(language=language.name, declarations=())
     grammar, parser, query, borders = compiled(language)
-    seen, attributes = masked(content, syntax)
-    tree = parser.parse(seen)
-    if is_rubble(tree.root_node):
+    seen, attributes = masked(without_invalid_bytes(content), syntax)
+    tree = read_tree(parser, seen)
+    if tree is None or is_rubble(tree.root_node):
         return ParsedFile(language=language.name, declarations=(), has_errors=True)
     facts = collect(content, tree.root_node, query, syntax)
     roots = [tree.root_node, *read_embedded(content, seen, facts, grammar, query, syntax)]
@@ -41,7 +41,7 @@ def parse(content: bytes, language: Language) -> ParsedFile:
     source = Source(content, facts.pieces, syntax, facts.behind)
     found = nest(facts, syntax)
     extend(found, facts, source)
-    found = merge(found, source, syntax.merge)
+    found = merge(found, source)
     for index, each in enumerate(found):
         each.index = index
     borders_of = find_borders(found, source, borders, roots) if borders else {}
@@ -60,7 +60,9 @@ def parse(content: bytes, language: Language) -> ParsedFile:
 
 def _header_doc(found: list[Found], declarations: list[Declaration], syntax: Syntax) -> str:
     """The doc of an open-ended declaration that begins the file, such as a module's header: it speaks of the file."""
-    return declarations[0].doc if found and found[0].capture in syntax.open_ended else ""
+    if not found or found[0].capture not in syntax.open_ended or is_notice(declarations[0].doc):
+        return ""
+    return declarations[0].doc
 
 
 def _declaration(

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from codesearch.languages import Syntax
-from codesearch.parsing.facts import Facts, collect
+from codesearch.parsing.facts import Facts, collect, read_tree
 
 if TYPE_CHECKING:
     from tree_sitter import Language as Grammar
@@ -24,8 +24,9 @@ def read_embedded(
 ) -> list[Node]:
     """Adds to `facts` what is declared in embedded source; the roots of its trees, those of outer ones first.
 
-    Where bytes are embedded source, what the query made of their bare tokens is dropped. The caller must hold the
-    roots as long as it uses the facts: the ids of nodes are unique only among living trees.
+    `seen` is the content as the file's parser read it. Where bytes are embedded source, what the query made of
+    their bare tokens is dropped. The caller must hold the roots as long as it uses the facts: the ids of nodes are
+    unique only among living trees.
     """
     roots: list[Node] = []
     level = facts.embedded
@@ -63,8 +64,8 @@ def _parse_inside(seen: bytes, node: Node, grammar: Grammar) -> Node | None:
     opening, closing = node.children[0], node.children[-1]
     inside = Range(opening.end_point, closing.start_point, opening.end_byte, closing.start_byte)
     # A parser of its own: the language's parser is shared, and must go on to parse whole files.
-    root = Parser(grammar, included_ranges=[inside]).parse(seen).root_node
-    return None if _is_broken(root) else root
+    tree = read_tree(Parser(grammar, included_ranges=[inside]), seen)
+    return None if tree is None or _is_broken(tree.root_node) else tree.root_node
 
 
 def _is_broken(root: Node) -> bool:

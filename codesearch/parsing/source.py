@@ -21,6 +21,7 @@ LONGEST_DOC = 4000  # characters: beyond that it is a manual, whose rest would d
 
 BLANK = frozenset(b" \t\r\n\f\v")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_ESCAPED_BYTE = re.compile("[\udc80-\udcff]")  # a byte that is no UTF-8, as "surrogateescape" decodes it
 _SEMICOLON = re.compile(rb"[ \t]*;")
 _COMMENT_MARKERS = re.compile(
     r"^\s*(?:/\*+!?|\*+/|\*+(?=\s|$)|//[/!]*|#+[!:]?|--+(?:\[+|\s*[|^](?=\s|$))?|\{-+(?:\s*[|^](?=\s|$))?"
@@ -222,8 +223,13 @@ class Source:
                 return ""
             text = self.comment_text(run)
             raw = decoded(self.content[run[0].start : run[-1].end][: 4 * LONGEST_DOC])
-            if text and not _NOT_A_DOC.search(raw):
+            if text and not is_notice(raw):
                 return text
+
+
+def is_notice(text: str) -> bool:
+    """Whether a comment says something about a file as such, like its licence, and nothing about its code."""
+    return _NOT_A_DOC.search(text) is not None
 
 
 def back(content: bytes, end: int) -> int:
@@ -244,6 +250,19 @@ def forward(content: bytes, start: int, blank: frozenset[int] | bytes) -> int:
 def decoded(raw: bytes) -> str:
     """Bytes as text; what is no UTF-8 is replaced."""
     return raw.decode("utf-8", "replace")
+
+
+def without_invalid_bytes(content: bytes) -> bytes:
+    """The content with a letter for each byte that is no UTF-8, so that offsets stay.
+
+    The predicates of a query fail on the text of a node that is no UTF-8. In a file of an older encoding such
+    bytes are mostly letters: with one in their place, a name stays a name.
+    """
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return _ESCAPED_BYTE.sub("x", content.decode("utf-8", "surrogateescape")).encode("utf-8")
+    return content
 
 
 def one_line(raw: bytes) -> str:

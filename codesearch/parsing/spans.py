@@ -86,6 +86,7 @@ def extend(found: list[Found], facts: Facts, source: Source) -> None:
             each.last = each.trail[-1].end
     if source.syntax.open_ended:
         _yield_comments(found, source)
+    _part(found, source.content)
     for each in reversed(found):  # members before what encloses them
         if each.parent:
             if each.trail and each.parent.trail and each.parent.trail[0] == each.trail[0]:
@@ -105,12 +106,32 @@ def _yield_comments(found: list[Found], source: Source) -> None:
             latest[each.capture] = each
 
 
-def merge(found: list[Found], source: Source, kinds: frozenset[Kind]) -> list[Found]:
-    """Makes one declaration of neighbours with one name: a signature and the clauses of its function.
+def _part(found: list[Found], content: bytes) -> None:
+    """Parts neighbours that grew into each other: in broken code a wrapper can hold what is not its own."""
+    floor = 0
+    open_: list[Found] = []
+    for each in found:
+        while open_ and open_[-1].end <= each.start:
+            before = open_.pop()
+            if before.last > each.first:
+                each.first = max(each.first, before.end)
+                before.last = back(content, min(before.last, each.first))
+            floor = max(floor, before.last)
+        if each.first < floor:
+            each.first = floor
+        if each.first > each.proper or content[each.first] in BLANK:
+            each.first = forward(content, each.first, BLANK)
+            each.proper = max(each.proper, each.first)
+        open_.append(each)
+
+
+def merge(found: list[Found], source: Source) -> list[Found]:
+    """Makes one declaration of neighbours with one name: a signature and the clauses of its function, or overloads.
 
     Only comments and attributes may stand between them.
     """
-    if not kinds:
+    syntax = source.syntax
+    if not syntax.merge and not syntax.overloads:
         return found
     latest: dict[int, Found] = {}
     kept = []
@@ -119,10 +140,18 @@ def merge(found: list[Found], source: Source, kinds: frozenset[Kind]) -> list[Fo
             each.parent = each.parent.merged_into
         key = id(each.parent)
         before = latest.get(key)
-        continues = before and each.kind in kinds and _clause(before) == _clause(each)
-        if before and continues and source.is_blank(before.last, each.first):
-            if before.body < 0 <= each.body:  # what stands first has no body: it is the signature
+        is_clause = each.kind in syntax.merge
+        is_overload = before is not None and before.body < 0 and each.kind in syntax.overloads
+        if (
+            before
+            and (is_clause or is_overload)
+            and _clause(before) == _clause(each)
+            and source.is_blank(before.last, each.first)
+        ):
+            if before.body < 0 <= each.body and is_clause:  # what stands first has no body: it is the signature
                 before.body = before.trail[0].start if before.trail else forward(source.content, before.last, BLANK)
+            elif is_overload:  # what they say belongs to the signature of the whole
+                before.body, before.name_end = each.body, max(before.name_end, each.name_end)
             before.last = max(before.last, each.last)
             before.doc = before.doc or each.doc
             before.trail += each.trail

@@ -136,6 +136,7 @@ def languages_document(languages: Sequence[LanguageInfo]) -> Document:
             {
                 "name": language.name,
                 "extensions": list(language.extensions),
+                "filenames": list(language.filenames),
                 "kinds": [kind.value for kind in language.kinds],
                 "files": language.files,
                 "declarations": language.declarations,

@@ -36,6 +36,7 @@ from codesearch.types import (
 
 SNIPPET_LINES = 8  # enough to recognise a function; ten hits still fit on two screens
 SKIPPED_SHOWN = 5  # per reason; --json has all
+FILENAMES_SHOWN = 4  # of a language; prose alone has 25, and --json has all
 LONGEST_QUERY = 80  # characters of a query said back; a pasted stack trace would push the answer off the screen
 _NO_KIND = frozenset({Kind.REMAINDER, Kind.BLOCK})  # words for how a file was cut, not for what stands there
 
@@ -216,19 +217,24 @@ def status_layout(status: Status, *, folder: str = "") -> Iterator[Line | Code]:
 
 
 def languages_layout(languages: Sequence[LanguageInfo]) -> Iterator[Line | Code]:
-    """A table of languages: name, files and declarations here, extensions."""
+    """Two lines for each language: name, names of files, how much is here; and the kinds of its declarations."""
     width = max((len(sanitise(language.name)) for language in languages), default=0)
     for language in languages:
-        here = "" if language.files is None else f"{language.files:,} files"
+        here = "" if language.files is None else f"  {_count(language.files, 'file')}"
         if language.declarations is not None:
-            here += f", {language.declarations:,} declarations"
+            here += f", {_count(language.declarations, 'declaration')}"
+        names = [*language.extensions, *language.filenames[:FILENAMES_SHOWN]]
+        if len(language.filenames) > FILENAMES_SHOWN:
+            names.append("…")
         yield Line(
             (
                 (f"{sanitise(language.name):{width}}", Role.SYMBOL),
-                (f"  {sanitise(' '.join(language.extensions))}", Role.PLAIN),
-                (f"  {here}" if here else "", Role.FAINT),
+                (f"  {sanitise(' '.join(names))}", Role.PLAIN),
+                (here, Role.FAINT),
             )
         )
+        if language.kinds:
+            yield Line(((f"{'':{width}}  {' '.join(language.kinds)}", Role.FAINT),))
 
 
 def clean_layout(freed_bytes: int) -> Iterator[Line | Code]:

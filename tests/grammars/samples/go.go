@@ -69,6 +69,18 @@ func (p Parcel) String() string { return fmt.Sprint(p.Weight) }; func one() {}; 
 
 func assembly(x int) int
 
+func _() { var _ = [1]struct{}{} }
+
+type (
+	shelf struct{ size int }
+	crate struct{ shelf }
+)
+
+const (
+	low = 1
+	top = 2
+)
+
 func init() {
 	go func() { var insideLiteral = 1; _ = insideLiteral }()
 }

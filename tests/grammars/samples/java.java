@@ -84,3 +84,13 @@ interface Store<T> {
     String value() default "";
     int[] levels() default {};
 }
+
+class DepotTest {
+    @Test
+    void storesOne() { }
+
+    @DisplayName("keeps") @ParameterizedTest(name = "{0}")
+    void keepsMany(int times) { }
+
+    @BeforeEach void open() { }
+}

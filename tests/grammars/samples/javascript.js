@@ -19,7 +19,8 @@ export async function sort(parcels, order = {}) {
   const local = 1;
   const byWeight = (parcel) => parcel.weight;
   function swap(a, b) { let inner; }
-  return { compare() { return byWeight; }, ignored: () => local };
+  depot.each({ ignored: () => local });
+  return { compare() { return byWeight; }, weigh: () => local };
 }
 
 function* walk() { yield 1; }
@@ -36,6 +37,8 @@ exports.version = '1';
 module.exports.save = () => {};
 module.exports = { sort, helper() {} };
 late = function () {};
+exports['store-all'] = function () {};
+depot.Shelf = class Named { put() {} };
 
 // One parcel.
 @decorated({ level: 1 })
@@ -84,7 +87,12 @@ describe('depot', () => {
     await depot.open();
   });
   test.only("opens", function () {});
+  it.each([1, 2])(`it's ${1} of`, { retry: 2 }, (n) => {});
+  test.skipIf(late).each([1])('a "quoted" title', () => {});
+  store('is no test', () => {});
 });
+
+QUnit.test('weighs', function (assert) {});
 
 function one() {} function two() {}
 

@@ -75,4 +75,14 @@ const total = <const>[1, 2];
 export default class extends Parcel {
   method(): void {}
 }
+declare function open(path: string): Store;
+/** Opens many. */
+declare function open(paths: string[]): Store[];
+interface Events {
+  on(name: 'put', listener: () => void): this;
+  on(name: 'get', listener: () => void): this;
+  off(): void;
+  get size(): number;
+  set size(value: number);
+}
 export = Parcel;

@@ -1,0 +1,563 @@
+"""Holds our declarations of a checkout against those of an independent parser: the language's own where we can.
+
+    python benchmarks/oracles.py LANGUAGE CHECKOUT [--sample N] [--files N] [--oracle ctags]
+
+Prints one row of the table in docs/languages.md, and with `--sample` N differences each way. A definition of the
+oracle and one of ours are the same when they agree in path, name, and whether they are a type, and the line of the
+oracle's lies in ours; each matches one at most, the innermost first. Tests with a title (`it("…", …)`) are a group
+of their own. Only files are counted that the oracle can parse and that codesearch would index.
+
+Oracles, and what they need:
+
+    python                    ast                  nothing
+    typescript tsx javascript the TypeScript compiler   node and npm (installs typescript into the cache folder)
+    go                        go/ast               go (Debian: golang-go)
+    rust                      syn 1                cargo (offline: Debian's librust-syn-dev, librust-proc-macro2-dev)
+    java                      javac's parser       a JDK of at least 17
+    ruby                      Ruby's own parser    ruby (3.0 to 3.3)
+    php                       PHP's own lexer      php (Debian: php-cli)
+    all others                Universal Ctags      ctags (Debian: universal-ctags)
+
+Where an oracle is known to be wrong or to see something else, `KNOWN` says so and why.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import time
+import warnings
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from codesearch.analysis import classify
+from codesearch.languages import Language, load_languages
+from codesearch.parsing import parse
+from codesearch.parsing.facts import compiled
+from codesearch.types import Declaration, Kind
+
+PARSERS = Path(__file__).parent / "oracle_parsers"
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "codesearch-oracles"
+GROUPS = ("function", "method", "type", "test")
+CTAGS_BATCH = 500  # files of one call
+
+# What the oracles call things → the group that it is compared in. What is not here is not compared.
+ORACLE_GROUPS = {
+    "function": "function", "func": "function", "subroutine": "function", "macrofunction": "function",
+    "method": "method", "singletonMethod": "method", "constructor": "method", "methodSpec": "method",
+    "class": "type", "interface": "type", "struct": "type", "enum": "type", "union": "type", "trait": "type",
+    "type": "type", "typedef": "type", "talias": "type", "object": "type", "annotation": "type",
+    "protocol": "type", "newtype": "type", "record": "type", "data": "type", "exception": "type",
+    "test": "test",
+}  # fmt: skip
+OUR_GROUPS = {
+    Kind.FUNCTION: "function", Kind.METHOD: "method", Kind.CONSTRUCTOR: "method", Kind.TEST: "function",
+    Kind.CLASS: "type", Kind.INTERFACE: "type", Kind.STRUCT: "type", Kind.ENUM: "type", Kind.UNION: "type",
+    Kind.TRAIT: "type", Kind.PROTOCOL: "type", Kind.OBJECT: "type", Kind.TYPE: "type",
+}  # fmt: skip
+# Languages in which a kind means something else than above.
+TITLED_TESTS = frozenset({"typescript", "tsx", "javascript"})  # tests are calls with a title, not functions
+MODULES_ARE_TYPES = frozenset({"ruby", "elixir"})
+CTAGS_NAMES = {
+    "c": "C", "cpp": "C++", "csharp": "C#", "java": "Java", "kotlin": "Kotlin", "php": "PHP", "ruby": "Ruby",
+    "lua": "Lua", "bash": "Sh", "elixir": "Elixir", "go": "Go", "rust": "Rust", "haskell": "Haskell",
+    "python": "Python", "javascript": "JavaScript", "typescript": "TypeScript", "tsx": "TypeScript",
+    "perl": "Perl", "r": "R", "julia": "Julia", "ocaml": "OCaml", "clojure": "Clojure", "erlang": "Erlang",
+    "elm": "Elm", "powershell": "PowerShell", "objc": "ObjectiveC", "d": "D", "sql": "SQL",
+}  # fmt: skip
+# `(language, oracle)` → what that oracle gets wrong, or sees otherwise than a reader of the source does.
+KNOWN = {
+    (
+        "rust",
+        "syn",
+    ): "syn 1 cannot parse syntax newer than Rust 1.65, nor macro calls unless they hold plain items",
+    ("java", "javac"): "none known; JDK 17 rejects newer syntax, and such files are left out",
+    ("go", "go/ast"): "none known",
+    ("javascript", "tsc"): "files in Flow or with proposals that TypeScript does not know are left out",
+    ("c", "ctags"): "macros before a function's name become its name; K&R definitions lose their end",
+    ("cpp", "ctags"): "macros before a name become the name; templates with `<<` or `>>` lose what follows",
+    ("kotlin", "ctags"): "an experimental parser: it stops at syntax that it does not know, and gives no end",
+    ("elixir", "ctags"): "each clause of a function is a definition, ours are one declaration",
+    ("haskell", "ctags"): "each equation is a definition, and so are names bound in `where`",
+    ("bash", "ctags"): "here-documents are read as code",
+}
+
+
+@dataclass(slots=True)
+class Definition:
+    """What an oracle or we found; `index` is that of our declaration."""
+
+    path: str
+    name: str
+    group: str
+    line: int
+    end: int
+    optional: bool = False
+    index: int = -1
+    first: int = 0  # ours: the cited span's first line
+    body: int = 0  # ours: the line where the body begins
+    partner: Definition | None = None
+
+
+@dataclass(slots=True)
+class Result:
+    """The answer of an oracle: definitions by path, and files that it could not read."""
+
+    found: dict[str, list[Definition]] = field(default_factory=lambda: defaultdict(list))
+    broken: dict[str, str] = field(default_factory=dict)
+    blind: dict[str, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))  # lines
+
+
+# --- oracles ------------------------------------------------------------------------------------------------
+
+
+def read_rows(rows: Iterable[dict[str, object]], language: str) -> Result:
+    """Rows of any oracle as definitions; what is of no group is dropped."""
+    result = Result()
+    for row in rows:
+        path = str(row["path"])
+        if "error" in row:
+            result.broken[path] = str(row["error"])
+            continue
+        kind = str(row["kind"])
+        group = ORACLE_GROUPS.get(kind) or ("type" if kind == "module" and language in MODULES_ARE_TYPES else None)
+        line, end = int(str(row["line"])), int(str(row.get("end") or 0))
+        if kind == "blind":
+            result.blind[path].append((line, end))
+        elif group and row["name"]:
+            result.found[path].append(
+                Definition(path, tidy(str(row["name"])), group, line, end, bool(row.get("optional")))
+            )
+    return result
+
+
+def tidy(name: str) -> str:
+    """A name as both sides write it: one line, without quotes and without the backslashes of a string."""
+    return re.sub(r"^(['\"`])(.+)\1$", r"\2", " ".join(name.replace("\\", "").split()))[:120]
+
+
+def python_rows(checkout: Path, paths: Sequence[str]) -> Iterator[dict[str, object]]:
+    warnings.simplefilter("ignore")  # tests of linters contain doubtful code on purpose
+    for path in paths:
+        content = (checkout / path).read_bytes()
+        if b"\f" in content or b"\r" in content.replace(b"\r\n", b""):
+            yield {"path": path, "error": "form feed or lone CR: ast counts other lines"}
+            continue
+        try:
+            tree = ast.parse(content)
+        except (SyntaxError, ValueError, RecursionError) as error:
+            yield {"path": path, "error": str(error)}
+            continue
+        stack: list[tuple[ast.AST, bool]] = [(tree, False)]
+        while stack:
+            node, in_class = stack.pop()
+            kind = ""
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                name, kind = node.name, "method" if in_class else "function"
+            elif isinstance(node, ast.ClassDef):
+                name, kind = node.name, "class"
+            elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda) and len(node.targets) == 1:
+                if isinstance(node.targets[0], ast.Name):
+                    name, kind = node.targets[0].id, "method" if in_class else "function"
+            elif isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.Lambda):
+                if isinstance(node.target, ast.Name):
+                    name, kind = node.target.id, "method" if in_class else "function"
+            elif type(node).__name__ == "TypeAlias":
+                name, kind = node.name.id, "type"  # type: ignore[attr-defined]
+            if kind:
+                yield {"path": path, "name": name, "kind": kind, "line": node.lineno, "end": node.end_lineno}
+            # An `if` in a class body holds methods, as the class itself does.
+            is_branch = isinstance(node, ast.If | ast.Try | ast.With)
+            holds_members = isinstance(node, ast.ClassDef) or (in_class and is_branch)
+            stack += [(child, holds_members) for child in ast.iter_child_nodes(node)]
+
+
+def run_parser(
+    command: Sequence[str], checkout: Path, paths: Sequence[str], env: dict[str, str] | None = None
+) -> Iterator[dict[str, object]]:
+    """Runs a parser that reads paths on standard input and prints one line of JSON per definition."""
+    listing = "".join(f"{path}\n" for path in paths).encode()
+    done = subprocess.run(
+        command, input=listing, capture_output=True, cwd=checkout, env={**os.environ, **(env or {})}, check=False
+    )
+    if done.returncode:
+        sys.exit(f"{command[0]} ended with {done.returncode}:\n{done.stderr.decode('utf-8', 'replace')[-2000:]}")
+    for line in done.stdout.splitlines():
+        yield json.loads(line)
+
+
+def typescript_rows(checkout: Path, paths: Sequence[str]) -> Iterator[dict[str, object]]:
+    modules = CACHE / "node_modules"
+    if not (modules / "typescript").is_dir():
+        CACHE.mkdir(parents=True, exist_ok=True)
+        # From version 7 on the compiler is a program without a JavaScript interface.
+        install = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(CACHE), "typescript@5"]
+        subprocess.run(install, check=True)
+    program = ["node", "--stack-size=8000", str(PARSERS / "typescript.mjs")]
+    return run_parser(program, checkout, paths, {"NODE_PATH": str(modules)})
+
+
+def go_rows(checkout: Path, paths: Sequence[str]) -> Iterator[dict[str, object]]:
+    program = CACHE / "go_ast"
+    if is_older(program, PARSERS / "go_ast.go"):
+        subprocess.run(["go", "build", "-o", str(program), str(PARSERS / "go_ast.go")], check=True)
+    return run_parser([str(program)], checkout, paths)
+
+
+def rust_rows(checkout: Path, paths: Sequence[str]) -> Iterator[dict[str, object]]:
+    program = CACHE / "rust" / "release" / "rust-syn-oracle"
+    source = PARSERS / "rust_syn"
+    if is_older(program, source / "src" / "main.rs"):
+        build = ["cargo", "build", "--quiet", "--release", "--target-dir", str(CACHE / "rust")]
+        debian = Path("/usr/share/cargo/registry")
+        if debian.is_dir():  # without a network: the crates that Debian packages
+            replace = 'source.crates-io.replace-with="debian"'
+            build += ["--offline", "--config", replace, "--config", f'source.debian.directory="{debian}"']
+        # Built from a copy, so that the checkout gets no lock file.
+        copy = CACHE / "rust_syn"
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(source, copy)
+        subprocess.run(build, cwd=copy, check=True)
+    return run_parser([str(program)], checkout, paths)
+
+
+def java_rows(checkout: Path, paths: Sequence[str]) -> Iterator[dict[str, object]]:
+    return run_parser(["java", "-Xss64m", str(PARSERS / "JavaTrees.java")], checkout, paths)
+
+
+def ruby_rows(checkout: Path, paths: Sequence[str]) -> Iterator[dict[str, object]]:
+    return run_parser(["ruby", str(PARSERS / "ruby_tree.rb")], checkout, paths)
+
+
+def php_rows(checkout: Path, paths: Sequence[str]) -> Iterator[dict[str, object]]:
+    return run_parser(["php", "-d", "memory_limit=-1", str(PARSERS / "php_tokens.php")], checkout, paths)
+
+
+def ctags_rows(language: str, checkout: Path, paths: Sequence[str]) -> Iterator[dict[str, object]]:
+    options = ["--options=NONE", f"--language-force={CTAGS_NAMES[language]}", "--output-format=json"]
+    for start in range(0, len(paths), CTAGS_BATCH):
+        command = ["ctags", *options, "--fields=+neKzS", "-f", "-", "-L", "-"]
+        for row in run_parser(command, checkout, paths[start : start + CTAGS_BATCH]):
+            if row.get("_type") == "tag" and not str(row["name"]).startswith("__anon"):
+                yield row
+
+
+ORACLES = {
+    "python": ("ast", python_rows),
+    "typescript": ("tsc", typescript_rows),
+    "tsx": ("tsc", typescript_rows),
+    "javascript": ("tsc", typescript_rows),
+    "go": ("go/ast", go_rows),
+    "rust": ("syn", rust_rows),
+    "java": ("javac", java_rows),
+    "ruby": ("ruby", ruby_rows),
+    "php": ("php", php_rows),
+}
+
+
+def ask_oracle(language: str, checkout: Path, paths: Sequence[str], wanted: str | None) -> tuple[str, Result]:
+    CACHE.mkdir(parents=True, exist_ok=True)
+    if language in ORACLES and wanted != "ctags":
+        name, rows = ORACLES[language]
+        return name, read_rows(rows(checkout, paths), language)
+    if language not in CTAGS_NAMES:
+        sys.exit(f"There is no oracle for {language}.")
+    rows = ctags_rows(language, checkout, paths)
+    # Some parsers of ctags call a function inside a type a function.
+    in_type = ({**row, "kind": "method"} if is_member(row) else row for row in rows)
+    return "ctags", read_rows(in_type, language)
+
+
+def is_member(row: dict[str, object]) -> bool:
+    inside = row.get("scopeKind") in {"class", "struct", "interface", "trait", "object", "enum", "union"}
+    return inside and ORACLE_GROUPS.get(str(row.get("kind"))) == "function"
+
+
+def is_older(program: Path, source: Path) -> bool:
+    return not program.exists() or program.stat().st_mtime < source.stat().st_mtime
+
+
+# --- ours ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Speed:
+    """Bytes read, and the seconds of processor time that the parser alone and all of `parse` took."""
+
+    size: int = 0
+    named: int = 0
+    parsing: float = 0.0
+    extracting: float = 0.0
+    with_errors: int = 0
+
+
+def our_definitions(path: str, content: bytes, language: Language, speed: Speed) -> list[Definition]:
+    parser = compiled(language)[1]
+    started = time.process_time()
+    tree = parser.parse(content)
+    speed.parsing += time.process_time() - started
+    del tree
+    started = time.process_time()
+    parsed = parse(content, language)
+    speed.extracting += time.process_time() - started
+    speed.size += len(content)
+    speed.with_errors += parsed.has_errors
+    speed.named += covered(parsed.declarations)
+    found = []
+    for index, each in enumerate(parsed.declarations):
+        group = OUR_GROUPS.get(each.kind)
+        if each.kind is Kind.TEST and language.name in TITLED_TESTS:
+            group = "test"
+        elif each.kind is Kind.MODULE and language.name in MODULES_ARE_TYPES:
+            group = "type"
+        if group:
+            first = each.span.start_line + lead_lines(content[each.span.start_byte : each.span.end_byte], language)
+            body = content.count(b"\n", 0, each.body_start) + 1
+            found.append(
+                Definition(
+                    path, tidy(each.symbol), group, first, each.span.end_line, index=index,
+                    first=each.span.start_line, body=max(body, first),
+                )
+            )  # fmt: skip
+    return found
+
+
+def covered(declarations: Sequence[Declaration]) -> int:
+    size = end = 0
+    for each in declarations:  # in order of start
+        start = max(each.span.start_byte, end)
+        if each.span.end_byte > start:
+            size += each.span.end_byte - start
+            end = each.span.end_byte
+    return size
+
+
+_COMMENT = re.compile(rb"\s*(?://[^\n]*(?:\n|$)|/\*.*?\*/|\{-.*?-\}|--(?!\[)[^\n]*\n)", re.DOTALL)
+_HASH_COMMENT = re.compile(rb"\s*#(?!\[)[^\n]*(?:\n|$)")
+_TOKEN = re.compile(
+    rb"[()\[\]{}]|'''.*?'''|\"\"\".*?\"\"\"|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\\n])*'|//[^\n]*", re.DOTALL
+)
+_ATTRIBUTE = re.compile(rb"\s*(?:@[\w.:]+|#!?(?=\[)|(?=\[))")
+
+
+def lead_lines(text: bytes, language: Language) -> int:
+    """How many lines of a declaration's text stand before the definition itself: comments and attributes."""
+    hash_comments = language.name in {"python", "ruby", "bash", "elixir", "php", "r", "perl", "julia"}
+    position = 0
+    while True:
+        match = _COMMENT.match(text, position) or (hash_comments and _HASH_COMMENT.match(text, position))
+        if match:
+            position = match.end()
+            continue
+        match = _ATTRIBUTE.match(text, position)
+        if not match or match.group().strip() == b"@interface":  # a keyword in Java and Objective-C
+            break
+        end = _bracketed(text, match.end())
+        # A bracket that opens the definition itself: a computed name, an array pattern.
+        if match.group().strip() == b"" and language.name != "csharp":
+            break
+        position = end
+    while text[position : position + 1].isspace():
+        position += 1
+    return text.count(b"\n", 0, position)
+
+
+def _bracketed(text: bytes, start: int) -> int:
+    """Where a bracket that opens at `start`, blanks before it aside, is closed; `start` where there is none."""
+    match = re.compile(rb"[ \t]*([(\[<{])").match(text, start)
+    if not match or match.group(1) in b"<{":
+        return start
+    depth, position = 0, match.start(1)
+    for each in _TOKEN.finditer(text, position):
+        if each.group() in b"([{":
+            depth += 1
+        elif each.group() in b")]}":
+            depth -= 1
+            if depth == 0:
+                return each.end()
+    return start
+
+
+# --- comparing ----------------------------------------------------------------------------------------------
+
+
+def match_up(theirs: list[Definition], ours: list[Definition]) -> None:
+    """Makes partners of the definitions of one file: each of one at most, inner ones first."""
+    by_name: dict[tuple[str, str], list[Definition]] = defaultdict(list)
+    for each in ours:
+        by_name[each.name, sort_of(each)].append(each)
+    for each in sorted(theirs, key=lambda each: (each.optional, -each.line, each.end)):
+        free = [
+            candidate
+            for candidate in by_name.get((each.name, sort_of(each)), ())
+            if candidate.partner is None and candidate.first <= each.line <= candidate.end
+        ]
+        if free:
+            best = min(free, key=lambda candidate: (candidate.end != each.end, candidate.end - candidate.first))
+            best.partner, each.partner = each, best
+
+
+def only_comments(content: bytes, end: int, our_end: int) -> bool:
+    """Whether ours ends later by nothing but comments, which belong to a block that indentation ends."""
+    between = content.split(b"\n")[end:our_end]
+    return bool(between) and all(not line.strip() or line.lstrip().startswith(b"#") for line in between)
+
+
+def sort_of(definition: Definition) -> str:
+    return definition.group if definition.group in ("type", "test") else "callable"
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts of one group."""
+
+    expected: int = 0
+    found: int = 0
+    ours: int = 0
+    right: int = 0
+
+    def text(self) -> str:
+        """Precision and recall as a cell of the table."""
+        if not self.expected and not self.ours:
+            return "–"
+        return f"{share(self.right, self.ours)} / {share(self.found, self.expected)}"
+
+
+def share(part: int, whole: int) -> str:
+    return f"{part / whole:.4f}" if whole else "–"
+
+
+def files_of(checkout: Path, language: Language) -> list[str]:
+    """The files of a language that codesearch would index, in order of path."""
+    listed = subprocess.run(["git", "-C", str(checkout), "ls-files", "-z"], capture_output=True, check=False)
+    if listed.returncode == 0 and listed.stdout:
+        paths = listed.stdout.decode("utf-8", "surrogateescape").split("\0")
+    else:
+        paths = [each.relative_to(checkout).as_posix() for each in checkout.rglob("*")]
+    languages = load_languages()
+    kept = []
+    for path in sorted(set(paths)):
+        file = checkout / path
+        if not path or "\n" in path or "site-packages/" in path or not file.is_file() or file.is_symlink():
+            continue
+        try:
+            path.encode("utf-8")
+        except UnicodeEncodeError:
+            continue
+        if languages.for_path(path) == language and classify(path, file.read_bytes(), language) is None:
+            kept.append(path)
+    return kept
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("language")
+    parser.add_argument("checkout", type=Path)
+    parser.add_argument("--sample", type=int, default=0, metavar="N", help="print N differences each way")
+    parser.add_argument("--files", type=int, metavar="N", help="only N files, chosen by a fixed seed")
+    parser.add_argument("--oracle", choices=("ctags",), help="use this oracle although there is a better one")
+    parser.add_argument("--under", default="", metavar="PREFIX", help="only files whose path starts so")
+    given = parser.parse_args()
+    language = load_languages().get(given.language)
+    if language is None or language.syntax is None:
+        sys.exit(f"There is no grammar for {given.language}.")
+    chooser = random.Random(0)
+    paths = [path for path in files_of(given.checkout, language) if path.startswith(given.under)]
+    if given.files and given.files < len(paths):
+        paths = sorted(chooser.sample(paths, given.files))
+    oracle, result = ask_oracle(language.name, given.checkout, paths, given.oracle)
+    speed = Speed()
+    tallies: dict[str, Tally] = defaultdict(Tally)
+    missed: list[Definition] = []
+    extra: list[Definition] = []
+    starts: list[Definition] = []
+    ends: list[Definition] = []
+    pairs = with_end = unseen = 0
+    for path in paths:
+        content = (given.checkout / path).read_bytes()
+        ours = our_definitions(path, content, language, speed)
+        if path in result.broken:
+            continue
+        theirs = result.found.get(path, [])
+        match_up(theirs, ours)
+        for each in theirs:
+            if each.partner:
+                pairs += 1
+                with_end += bool(each.end)
+                # The line that ctags gives is that of the name.
+                latest = each.partner.body if oracle == "ctags" else each.partner.line
+                if not each.partner.line <= each.line <= latest:
+                    starts.append(each)
+                if each.end and each.end != each.partner.end and not only_comments(content, each.end, each.partner.end):
+                    ends.append(each)
+            if each.optional:
+                continue
+            for group in ("all", each.group):
+                tallies[group].expected += 1
+                tallies[group].found += each.partner is not None
+            if not each.partner:
+                missed.append(each)
+        for each in ours:
+            if each.partner and each.partner.optional:
+                continue
+            if not each.partner and any(a <= each.line <= b for a, b in result.blind.get(path, ())):
+                unseen += 1
+                continue
+            for group in ("all", each.group):
+                tallies[group].ours += 1
+                tallies[group].right += each.partner is not None
+            if not each.partner:
+                extra.append(each)
+    everything = tallies["all"]
+    cells = [
+        language.name, given.checkout.resolve().name, oracle, f"{len(paths) - len(result.broken):,}",
+        f"{speed.with_errors:,}", f"{everything.expected:,}", f"{everything.ours:,}",
+        share(everything.right, everything.ours), share(everything.found, everything.expected),
+        *(tallies[group].text() for group in GROUPS),
+        share(pairs - len(starts), pairs), share(with_end - len(ends), with_end),
+        f"{speed.named / max(speed.size, 1):.1%}", f"{speed.size / 1e6 / max(speed.parsing, 1e-9):.1f}",
+        f"{speed.size / 1e6 / max(speed.extracting, 1e-9):.1f}",
+    ]  # fmt: skip
+    print(
+        "| language | checkout | oracle | files | with errors | oracle's | ours | precision | recall "
+        "| functions | methods | types | tests | start | end | named bytes | parse MB/s | extract MB/s |"
+    )
+    print(f"| {' | '.join(cells)} |")
+    if result.broken:
+        print(f"left out: {len(result.broken)} files that {oracle} could not read")
+        for path in sorted(result.broken)[: given.sample]:
+            print(f"    {path}: {result.broken[path]}")
+    if unseen:
+        print(f"not compared: {unseen} of ours that stand where {oracle} is blind")
+    if (language.name, oracle) in KNOWN:
+        print(f"{oracle}: {KNOWN[language.name, oracle]}")
+    show("missed", missed, given.sample, chooser)
+    show("ours alone", extra, given.sample, chooser)
+    show("other start", starts, given.sample, chooser)
+    show("other end", ends, given.sample, chooser)
+    return 0
+
+
+def show(title: str, definitions: list[Definition], count: int, chooser: random.Random) -> None:
+    """Some of the differences, chosen by a fixed seed, as `path:line name group`."""
+    if not count or not definitions:
+        return
+    groups = Counter(each.group for each in definitions)
+    print(f"{title}: {len(definitions)} ({', '.join(f'{n} {group}' for group, n in groups.most_common())})")
+    chosen = chooser.sample(definitions, min(count, len(definitions)))
+    for each in sorted(chosen, key=lambda each: (each.path, each.line)):
+        ours = f"  ours {each.partner.line}-{each.partner.end}" if each.partner else ""
+        print(f"    {each.path}:{each.line}-{each.end} {each.name} {each.group}{ours}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
