@@ -293,9 +293,9 @@ def _read_static_model(folder: Path) -> _StaticModel:
         raise _damaged(folder, f"config.json: fields must give weights to some of {', '.join(sorted(_FIELDS))}")
     if not all(isinstance(weight, int | float) and 0 <= weight < math.inf for weight in fields.values()):
         raise _damaged(folder, "config.json: a field's weight is not a number from 0 up")
-    rows, scale = tensors.get("rows"), tensors.get("scale")
+    rows, scale = tensors.get("embeddings"), tensors.get("scale")
     if rows is None or rows.dtype != np.int8 or rows.ndim != 2 or not 0 < rows.shape[1] <= 4096:
-        raise _damaged(folder, "model.safetensors holds no int8 matrix `rows`")
+        raise _damaged(folder, "model.safetensors holds no int8 matrix `embeddings`")
     if scale is None or scale.dtype != np.float32 or scale.shape != rows.shape[:1]:
         raise _damaged(folder, "model.safetensors holds no float32 `scale` for each row")
     if not np.isfinite(scale).all():
@@ -305,7 +305,8 @@ def _read_static_model(folder: Path) -> _StaticModel:
     if rows.shape[1] != config.get("dimensions"):
         raise _damaged(folder, "config.json and model.safetensors disagree on the dimensions")
     checksum = 0
-    for content in contents:
+    # Of the tensors only what is read here: the rest of the file is for sentence-transformers.
+    for content in (contents[0], contents[1], rows.data, scale.data):
         checksum = zlib.crc32(content, checksum)
     return _StaticModel(str(config.get("name", folder.name)), vocabulary, rows, scale, fields, checksum)
 
