@@ -133,15 +133,19 @@ class StaticEmbedder:
         return self._pool([(count_terms(str(PurePosixPath(path).with_suffix(""))),) for path in paths])
 
     def embed_query(self, query: str) -> NDArray[np.float32]:
-        """The unit vector of a query without its question words, unless it has no others."""
+        """The unit vector of a query without its question words, unless it has no others.
+
+        Repeated words count as often as they stand there, undamped: a plain sum is all that sentence-transformers
+        can compute from the same files.
+        """
         counts = count_terms(query)
         asked = {term: count for term, count in counts.items() if term not in _UNASKED}
-        vector: NDArray[np.float32] = self._pool([(asked,)])[0]
+        vector: NDArray[np.float32] = self._pool([(asked,)], damped=False)[0]
         if not vector.any():
-            vector = self._pool([(counts,)])[0]
+            vector = self._pool([(counts,)], damped=False)[0]
         return vector
 
-    def _pool(self, fields: Sequence[tuple[Mapping[str, int], ...]]) -> NDArray[np.float32]:
+    def _pool(self, fields: Sequence[tuple[Mapping[str, int], ...]], *, damped: bool = True) -> NDArray[np.float32]:
         """The normalised weighted sum of each field's term vectors; a field is one or more count mappings."""
         pooled = np.zeros((len(fields), self.dimensions), np.float32)
         # A few rows are scaled as they are needed; many are worth the whole matrix in float32, once.
@@ -149,7 +153,7 @@ class StaticEmbedder:
         for start in range(0, len(fields), _CHUNKS_AT_ONCE):
             if self._row_of.is_full:
                 self._row_of = _RowLookup(self._vocabulary)
-            numbers, rows, weights = self._weighted_rows(fields[start : start + _CHUNKS_AT_ONCE])
+            numbers, rows, weights = self._weighted_rows(fields[start : start + _CHUNKS_AT_ONCE], damped=damped)
             for first, last in _blocks(numbers, _ROWS_AT_ONCE):
                 wanted = rows[first:last]
                 vectors = self._scaled(wanted) if matrix is None else matrix[wanted]
@@ -165,7 +169,7 @@ class StaticEmbedder:
         return _normalised(pooled)
 
     def _weighted_rows(
-        self, fields: Sequence[tuple[Mapping[str, int], ...]]
+        self, fields: Sequence[tuple[Mapping[str, int], ...]], *, damped: bool = True
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
         """Parallel arrays (field number, matrix row, weight), sorted by field and row, no pair twice."""
         lookup = self._row_of
@@ -195,7 +199,7 @@ class StaticEmbedder:
         keys = keys[order]
         first = _starts(keys)
         merged = np.add.reduceat(counts[order], first) if len(first) else counts
-        weights = _DAMPED[np.minimum(merged, len(_DAMPED)) - 1]
+        weights = _DAMPED[np.minimum(merged, len(_DAMPED)) - 1] if damped else merged.astype(np.float32)
         numbers, rows = np.divmod(keys[first], len(self._vocabulary))
         return numbers, rows, weights
 
@@ -289,9 +293,9 @@ def _read_static_model(folder: Path) -> _StaticModel:
         raise _damaged(folder, f"config.json: fields must give weights to some of {', '.join(sorted(_FIELDS))}")
     if not all(isinstance(weight, int | float) and 0 <= weight < math.inf for weight in fields.values()):
         raise _damaged(folder, "config.json: a field's weight is not a number from 0 up")
-    rows, scale = tensors.get("rows"), tensors.get("scale")
+    rows, scale = tensors.get("embeddings"), tensors.get("scale")
     if rows is None or rows.dtype != np.int8 or rows.ndim != 2 or not 0 < rows.shape[1] <= 4096:
-        raise _damaged(folder, "model.safetensors holds no int8 matrix `rows`")
+        raise _damaged(folder, "model.safetensors holds no int8 matrix `embeddings`")
     if scale is None or scale.dtype != np.float32 or scale.shape != rows.shape[:1]:
         raise _damaged(folder, "model.safetensors holds no float32 `scale` for each row")
     if not np.isfinite(scale).all():
@@ -301,7 +305,8 @@ def _read_static_model(folder: Path) -> _StaticModel:
     if rows.shape[1] != config.get("dimensions"):
         raise _damaged(folder, "config.json and model.safetensors disagree on the dimensions")
     checksum = 0
-    for content in contents:
+    # Of the tensors only what is read here: the rest of the file is for sentence-transformers.
+    for content in (contents[0], contents[1], rows.data, scale.data):
         checksum = zlib.crc32(content, checksum)
     return _StaticModel(str(config.get("name", folder.name)), vocabulary, rows, scale, fields, checksum)
 

@@ -117,6 +117,18 @@ def test_whole_identifiers_are_left_out(static):
     assert np.array_equal(static.embed_query("parseCookie"), static.embed_query("parse cookie"))
 
 
+def test_repeated_words_of_a_query_count_as_often_as_they_stand_there(static):
+    axes = np.stack([static.embed_query("matrix"), static.embed_query("parser")], axis=1)
+
+    def share(query):
+        matrix, parser = np.linalg.lstsq(axes, static.embed_query(query), rcond=None)[0]
+        return parser / matrix
+
+    once = share("matrix parser")
+    assert share("matrix parser parser") == pytest.approx(2 * once, rel=1e-3)
+    assert share("parser matrix parser parser parser") == pytest.approx(4 * once, rel=1e-3)
+
+
 def test_path_words_find_the_path_whatever_its_suffix(static):
     paths = ["src/auth/login_form.py", "src/geometry/polygon.py", "docs/install.md", "src/geometry/polygon.rs"]
     vectors = static.embed_paths(paths)
@@ -213,11 +225,28 @@ def rewrite_config(folder, **changes):
 
 
 def test_shipped_model_is_small_and_complete():
-    assert sorted(path.name for path in SHIPPED.iterdir()) == ["config.json", "model.safetensors", "vocabulary.txt"]
+    assert sorted(path.name for path in SHIPPED.iterdir()) == [
+        "config.json",
+        "config_sentence_transformers.json",
+        "model.safetensors",
+        "modules.json",
+        "tokenizer.json",
+        "vocabulary.txt",
+    ]
     assert sum(path.stat().st_size for path in SHIPPED.iterdir()) < 16 << 20
 
 
 def test_a_copy_elsewhere_is_the_same_model(static, copy):
+    assert load_embedder(str(copy)).model_id == static.model_id
+
+
+def test_files_for_sentence_transformers_alone_do_not_name_another_model(static, copy):
+    from safetensors.numpy import load_file
+
+    for name in ("modules.json", "tokenizer.json", "config_sentence_transformers.json"):
+        (copy / name).unlink()
+    tensors = load_file(copy / "model.safetensors")
+    write_tensors(copy, embeddings=tensors["embeddings"], scale=tensors["scale"])
     assert load_embedder(str(copy)).model_id == static.model_id
 
 
@@ -247,10 +276,10 @@ DAMAGES = {
     "huge header": (huge_header, "[Hh]eader"),
     "missing weights": (lambda f: (f / "model.safetensors").unlink(), "No such file"),
     "other tensors": (lambda f: write_tensors(f, x=np.zeros(3, np.int8)), "no int8 matrix"),
-    "float rows": (lambda f: write_tensors(f, rows=np.zeros((3, 2), np.float32)), "no int8 matrix"),
-    "no scale": (lambda f: write_tensors(f, rows=np.zeros((3, 2), np.int8)), "no float32 `scale`"),
+    "float rows": (lambda f: write_tensors(f, embeddings=np.zeros((3, 2), np.float32)), "no int8 matrix"),
+    "no scale": (lambda f: write_tensors(f, embeddings=np.zeros((3, 2), np.int8)), "no float32 `scale`"),
     "scale is not finite": (
-        lambda f: write_tensors(f, rows=np.zeros((1, 2), np.int8), scale=np.array([np.nan], np.float32)),
+        lambda f: write_tensors(f, embeddings=np.zeros((1, 2), np.int8), scale=np.array([np.nan], np.float32)),
         "not a finite number",
     ),
     "a term too few": (lambda f: (f / "vocabulary.txt").write_text("parse\n"), "30000 rows"),
@@ -282,7 +311,65 @@ def test_importing_and_loading_the_static_model_needs_no_torch():
     assert run.stdout.strip() == "[]"
 
 
-# --- sentence-transformers -----------------------------------------------------------------------------------
+# --- the same folder read by sentence-transformers -----------------------------------------------------------
+
+TEXTS = [
+    "where do we retry failed uploads",
+    "Copies the header of a response, unless it has been sent.",
+    "parseCookie",
+    "HTTPServer parseHTTPResponse2 getURLFor_x2 AServer XMLToJSON",
+    "parse_cookie_header __init__ MAX_RETRIES _private_ name__",
+    "utf8 sha256 3D a1b2 12345678 2024 v2 x² 10₁",
+    "tokenstreamers zztokenstreamqx dbconnectionpool",
+    "dict.fromkeys np.frombuffer hasattr",  # question words (from, has) inside unknown words count
+    "token token token parser matrix matrix",
+    "how",
+    "where is what",
+    "how qqqxx",
+    "def embed_query(self, query: str) -> Vector:\n    return self._pool([(count_terms(query),)])[0]\n",
+    "Grüße naïveÄrger ÉcoleCentrale привет 日本語 🙂 İstanbul",
+    "x" * 81 + " parse " + "y" * 41,
+]
+
+
+@pytest.fixture(scope="module")
+def sentence_transformer():
+    from sentence_transformers import SentenceTransformer
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HF_HUB_OFFLINE", "1")
+        yield SentenceTransformer(str(SHIPPED), device="cpu", trust_remote_code=False)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_sentence_transformers_gives_the_vector_of_a_query(static, sentence_transformer, text):
+    assert sentence_transformer.encode(text) @ static.embed_query(text) > 0.99999
+
+
+@pytest.mark.parametrize("text", ["", "{ } ;", "  \n", "🙂"])
+def test_sentence_transformers_gives_zeros_for_text_without_a_known_word(sentence_transformer, text):
+    assert not sentence_transformer.encode(text).any()
+
+
+def test_sentence_transformers_gives_the_vectors_of_a_whole_file(static, sentence_transformer):
+    lines = list(dict.fromkeys(Path(__file__).read_text("utf-8").splitlines()))
+    vectors = sentence_transformer.encode(lines, show_progress_bar=False)
+    own = np.stack([static.embed_query(line) for line in lines])
+    known = own.any(axis=1)
+    assert np.array_equal(known, vectors.any(axis=1))
+    assert np.einsum("ij,ij->i", own, vectors)[known].min() > 0.999
+
+
+def test_sentence_transformers_can_train_the_rows(sentence_transformer):
+    (parameter,) = sentence_transformer.parameters()
+    features = sentence_transformer.preprocess(["parse the cookie"])
+    sentence_transformer(features)["sentence_embedding"].sum().backward()
+    assert parameter.requires_grad
+    assert int(parameter.grad.any(dim=1).sum()) == 3  # the, for `the` counts a little
+    parameter.grad = None
+
+
+# --- other models of sentence-transformers -------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

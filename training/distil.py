@@ -7,13 +7,13 @@ rarity weight and stored as int8 with one scale per row. The same word list and 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import time
 from pathlib import Path
 
 import numpy as np
+from export import write_files
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -81,14 +81,8 @@ def quantise(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def write_model(folder: Path, terms: list[str], matrix: np.ndarray, config: dict[str, object]) -> None:
-    """Writes the three files that codesearch.embedding reads."""
-    from safetensors.numpy import save_file
-
-    folder.mkdir(parents=True, exist_ok=True)
-    rows, scale = quantise(matrix)
-    save_file({"rows": np.ascontiguousarray(rows), "scale": scale}, folder / "model.safetensors")
-    (folder / "vocabulary.txt").write_text("".join(term + "\n" for term in terms), "utf-8")
-    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n", "utf-8")
+    """Writes the files that codesearch.embedding and sentence-transformers read."""
+    write_files(folder, terms, *quantise(matrix), config)
 
 
 def main() -> None:

@@ -12,7 +12,6 @@ the training accuracy while it forgets what the teacher knew.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from distil import write_model
+from export import read_files
 from torch import Tensor
 from torch.nn.functional import cross_entropy, embedding_bag, normalize
 
@@ -185,12 +185,8 @@ def measure(matrix: Tensor, pairs: Pairs, items: np.ndarray, weights: dict[str, 
 
 def read_matrix(folder: Path) -> tuple[np.ndarray, list[str], dict[str, object]]:
     """The float matrix, the vocabulary and the configuration of a static model."""
-    from safetensors.numpy import load_file
-
-    tensors = load_file(folder / "model.safetensors")
-    matrix = tensors["rows"].astype(np.float32) * tensors["scale"][:, None]
-    terms = (folder / "vocabulary.txt").read_text("utf-8").split("\n")[:-1]
-    return matrix, terms, json.loads((folder / "config.json").read_text("utf-8"))
+    terms, rows, scale, config = read_files(folder)
+    return rows.astype(np.float32) * scale[:, None], terms, config
 
 
 def main() -> None:
