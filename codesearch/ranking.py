@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from codesearch.queries import Form, Query
 from codesearch.retrieval import Lexical, NamedDeclaration, search_names
 from codesearch.signals import (
-    best_of_file,
-    callers,
     crowding,
+    file_evidence,
     likely_meant,
     roles,
     words_in_files,
@@ -28,10 +27,9 @@ from codesearch.signals import (
     words_in_paths,
     words_of_file_names,
 )
-from codesearch.terms import WHOLE, identifier_terms
 from codesearch.types import Kind
 from codesearch.view.corpus import Corpus
-from codesearch.view.segment import KINDS, OWN, SYNTHETIC, kind_code, name_hash
+from codesearch.view.segment import KINDS, SYNTHETIC, kind_code, name_hash
 
 WEIGHTS = Path(__file__).parent / "models" / "ranking.json"
 CANDIDATES = 300  # documents that signals look at; of those shown first, 99.9 % are among the best 100 before it
@@ -130,10 +128,6 @@ def measure(
     chunks, files = corpus.chunk_of[chosen], corpus.file_of[chosen]
     rows = corpus.chunks[chunks]
     callables = np.isin(rows["kind"], _CALLABLES)
-    mentions = _mentions(corpus, chunks)
-    best, evidence = best_of_file(base[chosen], files)
-    summaries = np.flatnonzero(corpus.chunks["kind"][corpus.chunk_of] == _FILE)
-    summarised = corpus.file_of[summaries]
     signals: dict[str, NDArray[Any]] = {
         "keywords": lexical.scores[chosen],
         "meaning": of_text[chunks],
@@ -144,12 +138,7 @@ def measure(
         "file_words": words_in_files(lexical, corpus, files),
         "path_words": words_in_paths(lexical, files, corpus.file_count),
         "file_name": words_of_file_names(query, [corpus.path(file) for file in files.tolist()]),
-        "file_best": best,
-        "file_evidence": evidence,
-        "file_keywords": _by_file(lexical.scores[summaries], summarised, corpus.file_count)[files],
-        "file_meaning": _by_file(of_text[corpus.chunk_of[summaries]], summarised, corpus.file_count)[files],
-        "callers": callers(mentions, chunks, _by_chunk(corpus, both)),
-        "uses": np.log1p([len(each) for each in mentions]),
+        "file_evidence": file_evidence(base[chosen], files),
         "callable": callables,
         "loose": (rows["kind"] == _REMAINDER) & (rows["declaration"] < 0),
         "nested": callables & ((rows["flags"] & SYNTHETIC) != 0),
@@ -158,49 +147,6 @@ def measure(
         **roles(corpus.roles[files], query),
     }
     return Measured(chosen, {name: values.astype(np.float64) for name, values in signals.items()}, named)
-
-
-def _by_file(values: NDArray[np.float64], of: NDArray[np.int64], count: int) -> NDArray[np.float64]:
-    result = np.zeros(count)
-    result[of] = values
-    return result
-
-
-def _by_chunk(corpus: Corpus, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """For each chunk the best score of a document that shows it."""
-    result = np.zeros(len(corpus.chunks))
-    np.maximum.at(result, corpus.chunk_of, scores)
-    return result
-
-
-def _mentions(corpus: Corpus, chunks: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """For each chunk of a declaration the living chunks that have its symbol, its own included; empty for others."""
-    found: dict[str, NDArray[np.int64]] = {}
-    return [_mentioning(corpus, symbol, found) for symbol in _own_symbols(corpus, chunks)]
-
-
-def _mentioning(corpus: Corpus, symbol: str, found: dict[str, NDArray[np.int64]]) -> NDArray[np.int64]:
-    if symbol not in found:
-        terms = identifier_terms(symbol)
-        whole = next((term for term in reversed(terms) if term.startswith(WHOLE)), terms[0] if terms else "")
-        each, _, _ = corpus.find_term(whole)
-        each = each[np.flatnonzero(np.diff(each, prepend=-1))]
-        found[symbol] = each[corpus.times_shown[each] > 0]
-    return found[symbol]
-
-
-def _own_symbols(corpus: Corpus, chunks: NDArray[np.int64]) -> list[str]:
-    """The symbol of the declaration whose own chunk each is, or ""."""
-    symbols = []
-    for chunk in chunks.tolist():
-        segment, local = corpus.segment_of_chunk(chunk)
-        row = segment.chunks[local]
-        if not int(row["flags"]) & OWN:
-            symbols.append("")
-            continue
-        first = int(segment.units["first_declaration"][int(segment.unit_of_chunk[local])])
-        symbols.append(segment.strings[int(segment.declarations["symbol"][first + int(row["declaration"])])])
-    return symbols
 
 
 def places(corpus: Corpus, documents: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -39,28 +39,22 @@ _LIKELY_MEANT = {
     Kind.SECTION: 0.5,
 }
 CROWD = 2  # hits of a file after which a further one is held back no more: a large file can hold the answer as well
-MOST_MENTIONS = 60  # of a symbol: what is mentioned everywhere says nothing about its users
-SHORTEST_CALLED = 4  # letters of a symbol; shorter ones are words of every text
-_CALLERS = 3  # of a declaration that are evidence for it
 # File names that say nothing themselves: the folder names what is inside.
 _NAMELESS = frozenset({"index", "mod", "init", "__init__", "lib", "main"})
 
 
-def best_of_file(
-    scores: NDArray[np.float64], files: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """For each candidate the best score in its file, and the mean of the best three: a file about the question."""
+def file_evidence(scores: NDArray[np.float64], files: NDArray[np.int64]) -> NDArray[np.float64]:
+    """For each candidate the mean of the best three scores in its file: a file about the question lifts its parts."""
     order = np.lexsort((-scores, files))
     sorted_files, sorted_scores = files[order], scores[order]
     starts = np.flatnonzero(np.diff(sorted_files, prepend=-1))
     counts = np.diff(np.append(starts, len(order)))
     place = np.arange(len(order)) - np.repeat(starts, counts)
-    first = np.where(place < _FILE_BEST, sorted_scores, 0.0)
-    means = np.add.reduceat(first, starts) / _FILE_BEST if len(starts) else np.zeros(0)
-    best, mean = np.empty(len(scores)), np.empty(len(scores))
-    best[order] = np.repeat(sorted_scores[starts], counts)
-    mean[order] = np.repeat(means, counts)
-    return best, mean
+    best = np.where(place < _FILE_BEST, sorted_scores, 0.0)
+    means = np.add.reduceat(best, starts) / _FILE_BEST if len(starts) else np.zeros(0)
+    result = np.empty(len(scores))
+    result[order] = np.repeat(means, counts)
+    return result
 
 
 def words_in_names(lexical: Lexical, chunks: NDArray[np.int64], count: int) -> NDArray[np.float64]:
@@ -111,21 +105,6 @@ def words_of_file_names(query: Query, paths: Sequence[str]) -> NDArray[np.float6
         parts = [part.rstrip("s") for word in words(stem) for part in split_identifier(word)]
         shares[path] = sum(part in asked for part in parts) / max(len(parts), 1)
     return np.array([shares[path] for path in paths])
-
-
-def callers(
-    mentions: Sequence[NDArray[np.int64]], chunks: NDArray[np.int64], scores: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """The mean score of the best three chunks that mention a candidate's symbol: what is used where it is asked about.
-
-    `scores` are those of all chunks. 0 where the symbol is mentioned nowhere else or nearly everywhere.
-    """
-    result = np.zeros(len(chunks))
-    for at, (chunk, found) in enumerate(zip(chunks.tolist(), mentions, strict=True)):
-        if 1 < len(found) <= MOST_MENTIONS:
-            others = np.sort(scores[found[found != chunk]])
-            result[at] = others[-_CALLERS:].sum() / _CALLERS
-    return result
 
 
 def roles(given: NDArray[np.uint8], query: Query) -> dict[str, NDArray[np.bool_]]:

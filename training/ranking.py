@@ -46,7 +46,7 @@ GROUPS = {
     "identifier": (Form.IDENTIFIER,),
 }
 # What a hit more of one file costs: a sentence asks for one declaration wherever it is, the others for a place.
-CROWDING = {"sentence": 0.25, "topic": 1.0, "identifier": 1.0}
+CROWDING = {"sentence": 0.25, "topic": 2.0, "identifier": 1.0}
 # Where the fit starts, and what it is pulled to: weights set by hand, in log-odds.
 PRIOR = {
     "keywords": 9, "meaning": 8.8, "path_meaning": 2.2, "exact_name": 4, "same_words": 2, "file_evidence": 6,
@@ -54,13 +54,15 @@ PRIOR = {
     "nested": -1.5,
 }  # fmt: skip
 PRIOR_OF = {"identifier": {"exact_name": 10, "same_words": 4}}  # where a name is all that is asked, it counts more
-# Doc comments name other declarations than their own; who types a name into a query means it.
-PINNED = ("exact_name", "same_words")
-PULL = {"sentence": 0.05, "topic": 0.05, "identifier": 0.2}
+# Doc comments name other declarations than their own, while who types a name into a query means it; and hardly any of
+# these repositories holds foreign or generated code.
+PINNED = ("exact_name", "same_words", "vendored", "generated")
+PULL = {"sentence": 0.03, "topic": 0.03, "identifier": 0.2}
 SMALLEST_SPREAD = 0.05  # of a signal that hardly varies here; it must not get a large weight for it
 DEEPEST = 140  # candidates by the prior that a question is fitted on, beside the right ones
 MOST_RIGHT = 20
 SHOWN = 10
+ONE_EACH = 1e3  # a cost of crowding that leaves one hit of each file
 
 
 @dataclass
@@ -273,7 +275,7 @@ def calibrate(questions: Sequence[Question], weights: np.ndarray) -> tuple[float
     odds, right = [], []
     for question in questions:
         values = question.signals @ weights
-        hits = shown(question, values, 0.0)
+        hits = shown(question, values, ONE_EACH)
         odds += values[hits].tolist()
         right += (question.exact if question.exact.any() else question.right)[hits].tolist()
     x, y = torch.tensor(odds), torch.tensor(right, dtype=torch.float32)
