@@ -37,6 +37,8 @@ _VERBS = frozenset(
     unregister unsubscribe unwrap update upgrade upload use validate verify visit wait walk warn watch wrap
     write yield""".split()  # noqa: SIM905
 )
+_ASKS_FOR_ONE = frozenset({"where", "which", "who", "when"})  # "where is the payload unmasked": one declaration
+_ASKS_FOR_A_PLACE = frozenset({"how", "what", "why", "does", "is", "can"})
 # What only a sentence has: it says what one declaration does, where a bare noun phrase names a topic.
 _OF_SENTENCES = frozenset(
     """the a an this that it its is are if whether we you given has have be was will should not""".split()  # noqa: SIM905
@@ -126,18 +128,9 @@ def _form(text: str, said: list[str]) -> Form:
     if not said:
         return Form.PHRASE
     first = said[0].lower()
-    if first in {
-        "how",
-        "where",
-        "what",
-        "why",
-        "which",
-        "when",
-        "who",
-        "does",
-        "is",
-        "can",
-    } or stripped.endswith("?"):
+    if first in _ASKS_FOR_ONE:
+        return Form.SENTENCE
+    if first in _ASKS_FOR_A_PLACE or stripped.endswith("?"):
         return Form.QUESTION
     if len(said) == 1:
         return Form.IDENTIFIER
