@@ -41,6 +41,7 @@ _OTHER_KEYWORD_SHARE = 0.45
 _PATH_MEANING = 0.25  # of the path's vector, beside the text's
 _NAME_BONUS, _WORDS_BONUS = 0.5, 0.3
 _FILE = kind_code(Kind.FILE)
+_CONSTRUCTOR = kind_code(Kind.CONSTRUCTOR)
 _REMAINDER = kind_code(Kind.REMAINDER)
 _DATA = [kind_code(kind) for kind in (Kind.CONSTANT, Kind.VARIABLE, Kind.PROPERTY)]
 _CALLABLES = [kind_code(kind) for kind in Kind if kind.is_callable]
@@ -48,10 +49,14 @@ _CALLABLES = [kind_code(kind) for kind in Kind if kind.is_callable]
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What signals count for one form of query, in log-odds; `crowding` for each hit of the same file ahead."""
+    """What signals count for one form of query, in log-odds.
+
+    `crowding` is what each hit of the same file ahead costs, `overload` each of the same name in it.
+    """
 
     bias: float
     crowding: float
+    overload: float
     signals: Mapping[str, float]
 
 
@@ -79,7 +84,7 @@ def load_weights() -> dict[Form, Weights]:
     """The shipped weights."""
     table = json.loads(WEIGHTS.read_text("utf-8"))
     return {
-        form: Weights(group["bias"], group["crowding"], group["weights"])
+        form: Weights(group["bias"], group["crowding"], group["overload"], group["weights"])
         for group in table["groups"].values()
         for form in map(Form, group["forms"])
     }
@@ -98,6 +103,8 @@ def rank(
     files = corpus.file_of[measured.documents]
     counted = corpus.chunks["kind"][corpus.chunk_of[measured.documents]] != _FILE
     place = places(corpus, measured.documents)
+    parts["overload"] = crowding(odds, names(corpus, measured.documents), place, counted, weights.overload)
+    odds = odds + parts["overload"]
     parts["crowding"] = crowding(odds, files, place, counted, weights.crowding)
     odds = odds + parts["crowding"]
     order = np.lexsort((place, -odds)).tolist()
@@ -140,6 +147,7 @@ def measure(
         "file_name": words_of_file_names(query, [corpus.path(file) for file in files.tolist()]),
         "file_evidence": file_evidence(base[chosen], files),
         "callable": callables,
+        "constructor": rows["kind"] == _CONSTRUCTOR,
         "loose": (rows["kind"] == _REMAINDER) & (rows["declaration"] < 0),
         "nested": callables & ((rows["flags"] & SYNTHETIC) != 0),
         "data": np.isin(rows["kind"], _DATA) & (exactness[chosen] == 0),
@@ -147,6 +155,22 @@ def measure(
         **roles(corpus.roles[files], query),
     }
     return Measured(chosen, {name: values.astype(np.float64) for name, values in signals.items()}, named)
+
+
+def names(corpus: Corpus, documents: NDArray[np.int64]) -> NDArray[np.int64]:
+    """A number for each document, equal for those of one file whose declarations have one qualified name."""
+    chunks, files = corpus.chunk_of[documents], corpus.file_of[documents]
+    result = -1 - np.arange(len(documents))
+    for index, segment in enumerate(corpus.segments):
+        base = int(corpus.chunk_bases[index])
+        inside = np.flatnonzero((chunks >= base) & (chunks < base + len(segment.chunks)))
+        local = chunks[inside] - base
+        declared = segment.chunks["declaration"][local].astype(np.int64)
+        first = segment.units["first_declaration"][segment.unit_of_chunk[local]].astype(np.int64)
+        known = declared >= 0
+        qualified = segment.declarations["qualified"][(first + declared)[known]].astype(np.int64)
+        result[inside[known]] = (files[inside[known]] << 32) + qualified
+    return result
 
 
 def places(corpus: Corpus, documents: NDArray[np.int64]) -> NDArray[np.int64]:

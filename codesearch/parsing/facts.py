@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Parser, Query, Tree
 
 PATIENCE = 2000  # reports of a parser without a step forward, 0.2 s; 5 in real files, and one per 190 bytes at the end
+_PIECE_AGAIN = 64  # bytes, where the parser went back
 _PIECE = 2048  # bytes that the parser is given at once; larger ones cost more when a predicate asks for a node's text
 LONGEST_RUN_OF_TOKENS = 5000  # costs 0.03 s; 100,000 cost 14 s
 
@@ -126,6 +127,7 @@ def read_tree(parser: Parser, content: bytes) -> Tree | None:
     """
     patience = PATIENCE + len(content) // 50
     furthest, waited = -1, 0
+    following, size = 0, _PIECE
 
     def is_stuck(offset: int, has_error: bool) -> bool:  # noqa: ARG001 - the parser passes both
         nonlocal furthest, waited
@@ -133,7 +135,11 @@ def read_tree(parser: Parser, content: bytes) -> Tree | None:
         return waited > patience
 
     def read(offset: int, point: object) -> bytes:  # noqa: ARG001
-        return content[offset : offset + _PIECE]
+        nonlocal following, size
+        # py-tree-sitter 0.26 never frees what it is given, and a scanner that looks ahead and goes back asks anew.
+        size = min(2 * size, _PIECE) if offset == following else _PIECE_AGAIN
+        following = offset + size
+        return content[offset:following]
 
     try:
         return parser.parse(read, progress_callback=is_stuck)
