@@ -42,6 +42,7 @@ _PATH_MEANING = 0.25  # of the path's vector, beside the text's
 _NAME_BONUS, _WORDS_BONUS = 0.5, 0.3
 _FILE = kind_code(Kind.FILE)
 _CONSTRUCTOR = kind_code(Kind.CONSTRUCTOR)
+_TEST = kind_code(Kind.TEST)
 _REMAINDER = kind_code(Kind.REMAINDER)
 _DATA = [kind_code(kind) for kind in (Kind.CONSTANT, Kind.VARIABLE, Kind.PROPERTY)]
 _CALLABLES = [kind_code(kind) for kind in Kind if kind.is_callable]
@@ -51,12 +52,14 @@ _CALLABLES = [kind_code(kind) for kind in Kind if kind.is_callable]
 class Weights:
     """What signals count for one form of query, in log-odds.
 
-    `crowding` is what each hit of the same file ahead costs, `overload` each of the same name in it.
+    `crowding` is what each hit of the same file ahead costs, `overload` each of the same name in it, `copy` each of
+    the same text anywhere.
     """
 
     bias: float
     crowding: float
     overload: float
+    copy: float
     signals: Mapping[str, float]
 
 
@@ -84,7 +87,7 @@ def load_weights() -> dict[Form, Weights]:
     """The shipped weights."""
     table = json.loads(WEIGHTS.read_text("utf-8"))
     return {
-        form: Weights(group["bias"], group["crowding"], group["overload"], group["weights"])
+        form: Weights(group["bias"], group["crowding"], group["overload"], group["copy"], group["weights"])
         for group in table["groups"].values()
         for form in map(Form, group["forms"])
     }
@@ -103,6 +106,8 @@ def rank(
     files = corpus.file_of[measured.documents]
     counted = corpus.chunks["kind"][corpus.chunk_of[measured.documents]] != _FILE
     place = places(corpus, measured.documents)
+    parts["copy"] = crowding(odds, copies(corpus, measured.documents), place, counted, weights.copy)
+    odds = odds + parts["copy"]
     parts["overload"] = crowding(odds, names(corpus, measured.documents), place, counted, weights.overload)
     odds = odds + parts["overload"]
     parts["crowding"] = crowding(odds, files, place, counted, weights.crowding)
@@ -152,7 +157,7 @@ def measure(
         "nested": callables & ((rows["flags"] & SYNTHETIC) != 0),
         "data": np.isin(rows["kind"], _DATA) & (exactness[chosen] == 0),
         "size": np.log1p(rows["lengths"].sum(axis=1)),
-        **roles(corpus.roles[files], query),
+        **roles(corpus.roles[files], rows["kind"] == _TEST, query),
     }
     return Measured(chosen, {name: values.astype(np.float64) for name, values in signals.items()}, named)
 
@@ -171,6 +176,12 @@ def names(corpus: Corpus, documents: NDArray[np.int64]) -> NDArray[np.int64]:
         qualified = segment.declarations["qualified"][(first + declared)[known]].astype(np.int64)
         result[inside[known]] = (files[inside[known]] << 32) + qualified
     return result
+
+
+def copies(corpus: Corpus, documents: NDArray[np.int64]) -> NDArray[np.int64]:
+    """A number for each document, equal for those with one text."""
+    keys = np.ascontiguousarray(corpus.chunks["key"][corpus.chunk_of[documents]])
+    return np.unique(keys.view(f"V{keys.itemsize * keys.shape[1]}").ravel(), return_inverse=True)[1].astype(np.int64)
 
 
 def places(corpus: Corpus, documents: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -107,13 +107,13 @@ def words_of_file_names(query: Query, paths: Sequence[str]) -> NDArray[np.float6
     return np.array([shares[path] for path in paths])
 
 
-def roles(given: NDArray[np.uint8], query: Query) -> dict[str, NDArray[np.bool_]]:
+def roles(given: NDArray[np.uint8], tests: NDArray[np.bool_], query: Query) -> dict[str, NDArray[np.bool_]]:
     """Which candidates are tests, examples, vendored or generated code, or documents, unless those are asked for."""
     asked = {term.term for term in query.terms}
-    return {
-        str(role.name).lower(): (given & int(role)) != 0 if not asked & names else np.zeros(len(given), bool)
-        for role, names in _ASKED_BY.items()
-    }
+    none = np.zeros(len(given), bool)
+    bits = {role: (given & int(role)) != 0 for role in _ASKED_BY}
+    bits[Role.TEST] |= tests  # a test may stand beside the code that it tests
+    return {str(role.name).lower(): none if asked & _ASKED_BY[role] else having for role, having in bits.items()}
 
 
 def likely_meant(kind: Kind) -> float:

@@ -33,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from codesearch.engine import Engine
 from codesearch.filtering import admitted
 from codesearch.queries import Form, understand
-from codesearch.ranking import WEIGHTS, measure, places
+from codesearch.ranking import WEIGHTS, copies, measure, places
 from codesearch.ranking import names as names_of
 from codesearch.retrieval import search_words
 from codesearch.settings import Settings
@@ -49,16 +49,17 @@ GROUPS = {
 # What a hit more of one file costs: a sentence asks for one declaration wherever it is, the others for a place.
 CROWDING = {"sentence": 0.25, "topic": 2.0, "identifier": 1.0}
 OVERLOAD = 2.0  # what a hit more of one name in a file costs: one of several constructors is enough on a page
+COPY = 4.0  # what a hit more of one text costs
 # Where the fit starts, and what it is pulled to: weights set by hand, in log-odds.
 PRIOR = {
     "keywords": 9, "meaning": 8.8, "path_meaning": 2.2, "exact_name": 4, "same_words": 2, "file_evidence": 6,
-    "test": -2.5, "example": -2, "vendored": -3, "generated": -2, "docs": -2, "loose": -2.5, "data": -1.5,
+    "test": -4, "example": -2, "vendored": -3, "generated": -2, "docs": -2, "loose": -2.5, "data": -1.5,
     "nested": -1.5, "constructor": -1.5,
 }  # fmt: skip
 PRIOR_OF = {"identifier": {"exact_name": 10, "same_words": 4}}  # where a name is all that is asked, it counts more
 # Doc comments name other declarations than their own, while who types a name into a query means it; and hardly any of
 # these repositories holds foreign or generated code.
-PINNED = ("exact_name", "same_words", "vendored", "generated")
+PINNED = ("exact_name", "same_words", "vendored", "generated", "test")
 PULL = {"sentence": 0.03, "topic": 0.03, "identifier": 0.2}
 SMALLEST_SPREAD = 0.05  # of a signal that hardly varies here; it must not get a large weight for it
 DEEPEST = 140  # candidates by the prior that a question is fitted on, beside the right ones
@@ -85,6 +86,7 @@ class Question:
     callables: np.ndarray
     places: np.ndarray
     names: np.ndarray
+    copies: np.ndarray
     targets: list[dict[str, Any]] = field(default_factory=list)
     paths: dict[int, str] = field(default_factory=dict)
 
@@ -130,6 +132,7 @@ def ask(engine: Engine, text: str, root: str | None, names: list[str]) -> dict[s
         "citable": kinds != kind_code(Kind.FILE),
         "places": places(corpus, measured.documents),
         "names": names_of(corpus, measured.documents),
+        "copies": copies(corpus, measured.documents),
     }
 
 
@@ -222,6 +225,7 @@ def fit(questions: Sequence[Question], names: Sequence[str], group: str) -> np.n
 
 def shown(question: Question, odds: np.ndarray, cost: float) -> list[int]:
     """The candidates that a user would see first."""
+    odds = odds + crowding(odds, question.copies, question.places, question.citable, COPY)
     odds = odds + crowding(odds, question.names, question.places, question.citable, OVERLOAD)
     odds = odds + crowding(odds, question.files, question.places, question.citable, cost)
     seen: dict[int, list[tuple[int, int, bool]]] = defaultdict(list)
@@ -342,6 +346,7 @@ def main() -> None:
             "bias": round(offset, 3),
             "crowding": round(slope * CROWDING[group], 3),
             "overload": round(slope * OVERLOAD, 3),
+            "copy": round(slope * COPY, 3),
             "weights": {name: round(slope * float(w), 3) for name, w in zip(names, fitted[group], strict=True)},
         }
     print("fitted on these", report(questions, lambda q: q.signals @ fitted[q.group], CROWDING))
