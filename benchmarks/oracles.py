@@ -78,7 +78,8 @@ TITLED_TESTS = frozenset({"typescript", "tsx", "javascript", "elixir", "zig"})
 UNSEEN_TESTS = frozenset({"ruby", "php", "scala", "kotlin", "swift", "lua", "bash", "c", "cpp"})
 EXTRA_GROUPS = {
     ("ruby", "module"): "type", ("elixir", "module"): "type", ("elixir", "macro"): "function",
-    ("elixir", "callback"): "method", ("scala", "macro"): "function", ("zig", "errorset"): "type", ("elixir", "setup"): "function", ("swift", "extension"): "type",
+    ("elixir", "callback"): "method", ("scala", "macro"): "function", ("zig", "errorset"): "type",
+    ("elixir", "setup"): "function", ("swift", "extension"): "type",
 }  # fmt: skip
 # Oracles that give the line of the name or of the keyword, where others give that of the whole definition.
 LINE_OF_NAME = frozenset({"ctags", "psi", "scalameta", "elixir", "scanner"})
@@ -387,6 +388,8 @@ def ctags_rows(language: str, checkout: Path, paths: Sequence[str]) -> Iterator[
                 continue
             if language in ("c", "cpp"):
                 row["name"] = re.sub(r"\s+", "", str(row["name"]))
+                if row["kind"] == "typedef" and str(row.get("typeref")).endswith(f":{row['name']}"):
+                    continue  # `typedef struct a { … } a`: the structure is a row of its own
                 if row["kind"] == "prototype":
                     row["kind"], row["optional"] = "function", True
             yield row
@@ -514,6 +517,8 @@ def may_be_unseen(declaration: Declaration, others: Sequence[Declaration], langu
         return OUR_GROUPS.get(declaration.kind) == "type" or "function(" in declaration.symbol
     if language == "elixir":
         return declaration.symbol == "__struct__"
+    if language == "ruby":  # Rake's tasks, and other functions that a call makes
+        return declaration.kind is Kind.FUNCTION and not re.search(r"\bdef\b", declaration.signature)
     return False
 
 
@@ -589,8 +594,12 @@ def match_up(theirs: list[Definition], ours: list[Definition]) -> None:
             candidate
             for candidate in named
             if candidate.partner is None
-            and candidate.first <= each.line <= candidate.end
-            and (not is_macro(each) or (sort_of(candidate) == "callable" and candidate.end == each.end))
+            and each.line <= candidate.end
+            and (
+                sort_of(candidate) == "callable" and candidate.end == each.end
+                if is_macro(each)
+                else candidate.first <= each.line
+            )
         ]
         if free:
             best = min(free, key=lambda candidate: (candidate.end != each.end, candidate.end - candidate.first))
@@ -600,7 +609,7 @@ def match_up(theirs: list[Definition], ours: list[Definition]) -> None:
 def is_macro(definition: Definition) -> bool:
     """Whether this is `TEST(a, b) {` as ctags sees it; in other languages functions are seldom named so."""
     is_c = definition.path.endswith((".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".inc", ".inl"))
-    return is_c and definition.group == "function" and bool(re.fullmatch(r"[A-Z][A-Z0-9_]+", definition.name))
+    return is_c and sort_of(definition) == "callable" and bool(re.fullmatch(r"[A-Z][A-Z0-9_]+", definition.name))
 
 
 def only_comments(content: bytes, end: int, our_end: int) -> bool:
@@ -694,7 +703,7 @@ def main() -> int:
                 latest = each.partner.body if oracle in LINE_OF_NAME else each.partner.line
                 if language.name in ("c", "cpp") and each.group == "type":
                     latest = each.partner.end  # the name of a `typedef` stands last
-                if not each.partner.line <= each.line <= latest:
+                if not is_macro(each) and not each.partner.line <= each.line <= latest:
                     starts.append(each)
                 if each.end and each.end != each.partner.end and not only_comments(content, each.end, each.partner.end):
                     ends.append(each)

@@ -16,32 +16,11 @@ _RAW = re.compile(r'\$*("{3,})')
 _QUOTED = re.compile(r'[$@]*"')
 _CHARACTER = re.compile(r"'(?:\\[^'\n]*'?|[^'\\])'")
 _WORD = re.compile(r"@?[^\W\d]\w*")
-_MODIFIERS = frozenset(
-    [
-        "public",
-        "private",
-        "protected",
-        "internal",
-        "static",
-        "readonly",
-        "const",
-        "abstract",
-        "sealed",
-        "virtual",
-        "override",
-        "extern",
-        "unsafe",
-        "volatile",
-        "new",
-        "partial",
-        "async",
-        "ref",
-        "required",
-        "file",
-        "fixed",
-        "scoped",
-    ]
-)
+_MODIFIERS = frozenset({
+    "public", "private", "protected", "internal", "static", "readonly", "const", "abstract", "sealed",
+    "virtual", "override", "extern", "unsafe", "volatile", "new", "partial", "async", "ref", "required", "file",
+    "fixed", "scoped",
+})  # fmt: skip
 _TYPES = frozenset({"class", "struct", "interface", "enum", "record"})
 
 

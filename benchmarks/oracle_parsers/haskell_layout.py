@@ -81,7 +81,7 @@ def _sort(item: str) -> tuple[str, str]:
             return "", "kind"
         return "type", match.group(1)
     parts = re.split(rf"(?<!{_SIGN})(?:=|\|)(?!{_SIGN})", item, maxsplit=1)
-    if len(parts) < 2 or ("{" in parts[0] and "}" not in parts[0]):
+    if len(parts) < 2 or ("{" in parts[0] and "''" in item):
         return "", "splice"
     is_operator = re.compile(rf"\({_SIGN}+\)").fullmatch
     head = re.sub(

@@ -50,18 +50,17 @@ def _name(tokens: list[tuple[str, int]], index: int) -> str:
     before, depth = index - 2, 0  # what is assigned to, read backwards
     while before >= 0:
         token = tokens[before][0]
+        after = tokens[before + 1][0]
+        is_operand = _WORD.fullmatch(token) or token == ")" or token[0] in "\"'0123456789"
+        next_statement = before < index - 2 and is_operand and (_WORD.fullmatch(after) or after[0] in "\"'")
+        if not depth and (token in _STOPS or next_statement):
+            break
         if token in (")", "]", ">"):
             depth += 1
         elif token in ("(", "[", "<"):
             if not depth:
                 break
             depth -= 1
-        elif not depth:
-            after = tokens[before + 1][0]
-            is_operand = _WORD.fullmatch(token) or token == ")" or token[0] in "\"'0123456789"
-            next_statement = before < index - 2 and is_operand and (_WORD.fullmatch(after) or after[0] in "\"'")
-            if token in _STOPS or next_statement:
-                break
         name = token + name
         before -= 1
     if before >= 0 and tokens[before][0] == ",":  # `local a, b = function`: the first gets it

@@ -16,43 +16,12 @@ _DIRECTIVE = re.compile(r"#[A-Za-z]+")
 _STRING = re.compile(r'#*"')
 _HASH_STRING = re.compile(r'#+"')
 _HASH_REGEX = re.compile(r"(#+)/")
-_MODIFIERS = frozenset(
-    [
-        "public",
-        "private",
-        "internal",
-        "fileprivate",
-        "open",
-        "package",
-        "final",
-        "static",
-        "class",
-        "override",
-        "mutating",
-        "nonmutating",
-        "indirect",
-        "convenience",
-        "required",
-        "lazy",
-        "weak",
-        "unowned",
-        "dynamic",
-        "optional",
-        "prefix",
-        "postfix",
-        "infix",
-        "nonisolated",
-        "isolated",
-        "distributed",
-        "async",
-        "borrowing",
-        "consuming",
-        "__consuming",
-        "rethrows",
-        "unsafe",
-        "safe",
-    ]
-)
+_MODIFIERS = frozenset({
+    "public", "private", "internal", "fileprivate", "open", "package", "final", "static", "class", "override",
+    "mutating", "nonmutating", "indirect", "convenience", "required", "lazy", "weak", "unowned", "dynamic",
+    "optional", "prefix", "postfix", "infix", "nonisolated", "isolated", "distributed", "async", "borrowing",
+    "consuming", "__consuming", "rethrows", "unsafe", "safe",
+})  # fmt: skip
 _TYPES = {
     "class": "class", "struct": "struct", "enum": "enum", "protocol": "protocol", "extension": "extension",
     "actor": "class",
