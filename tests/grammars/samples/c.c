@@ -49,6 +49,8 @@ typedef struct {
 typedef enum { RED, GREEN } colour_t;
 typedef unsigned long ring_size;
 typedef int (*ring_visit)(const struct sample *sample, void *data);
+typedef void *(*ring_alloc)(size_t size, ring_size most);
+typedef int (RINGCALL *ring_hook)(ring_size most);
 typedef struct ring_s ring_alias;
 
 struct RING_PACKED header {
