@@ -474,7 +474,8 @@ def our_definitions(path: str, content: bytes, language: Language, speed: Speed)
             body = content.count(b"\n", 0, each.body_start) + 1
             name = our_name(each, language.name)
             # `typedef struct a { … } b, *c;` is one declaration of ours with three names.
-            several = name.split(",") if language.name in ("c", "cpp") and group == "type" else [name]
+            is_several = language.name in ("c", "cpp") and group == "type" and "," in each.symbol
+            several = [tidy(part) for part in each.symbol.split(",")] if is_several else [name]
             found += [
                 Definition(
                     path, name, group, first, each.span.end_line,
