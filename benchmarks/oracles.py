@@ -386,6 +386,8 @@ def ctags_rows(language: str, checkout: Path, paths: Sequence[str]) -> Iterator[
         for row in run_parser(command, checkout, paths[start : start + CTAGS_BATCH]):
             if row.get("_type") != "tag" or str(row["name"]).startswith("__anon"):
                 continue
+            if language == "bash" and str(row["name"]).endswith("="):
+                continue  # `a=(…)`, which is a list
             if language in ("c", "cpp"):
                 row["name"] = re.sub(r"\s+", "", str(row["name"]))
                 if row["kind"] == "typedef" and str(row.get("typeref")).endswith(f":{row['name']}"):
@@ -513,11 +515,16 @@ def may_be_unseen(declaration: Declaration, others: Sequence[Declaration], langu
     if language == "haskell":  # the scanner looks at the top level alone
         text = declaration.signature
         by_sign = OUR_GROUPS.get(declaration.kind) == "type" and not re.match(r"[A-Z][\w']*$", declaration.symbol)
-        return parent not in (None, Kind.MODULE) or by_sign or text.startswith(("foreign import", "deriving "))
+        return (
+            parent not in (None, Kind.MODULE) or by_sign or text.startswith(("foreign import", "deriving ", "pattern "))
+        )
     if language == "lua":  # tables that serve as classes; functions under keys that are functions themselves
         return OUR_GROUPS.get(declaration.kind) == "type" or "function(" in declaration.symbol
-    if language == "elixir":
-        return declaration.symbol == "__struct__"
+    if language == "elixir":  # structures and records; titles that are put together
+        is_type = OUR_GROUPS.get(declaration.kind) == "type"
+        return (is_type and not declaration.symbol[:1].isalpha()) or "#{" in declaration.symbol
+    if language == "php":  # a closure that a variable holds
+        return declaration.kind is Kind.FUNCTION and declaration.signature.startswith("$")
     if language == "ruby":  # Rake's tasks, and other functions that a call makes
         return declaration.kind is Kind.FUNCTION and not re.search(r"\bdef\b", declaration.signature)
     return False

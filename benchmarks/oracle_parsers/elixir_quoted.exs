@@ -83,6 +83,11 @@ visit = fn path, tree ->
       emit.(path, kind, name, arity, meta, node)
       {node, nil}
 
+    # Clauses inside `for`, `if` or `quote` are no continuation of those outside.
+    {_, meta, [_ | _]} = node, _ when is_list(meta) ->
+      if meta[:do], do: emit.(path, :block, "block", 0, meta, node)
+      {node, nil}
+
     node, _ ->
       {node, nil}
   end)

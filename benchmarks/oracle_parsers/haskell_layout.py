@@ -80,16 +80,14 @@ def _sort(item: str) -> tuple[str, str]:
         if not match or _KIND_SIGNATURE.match(item):
             return "", "kind"
         return "type", match.group(1)
-    parts = re.split(rf"(?<!{_SIGN})(?:=|\|)(?!{_SIGN})", item, maxsplit=1)
+    # Fields of records aside, the first sign of equality or bar ends the head.
+    parts = re.split(rf"(?<!{_SIGN})(?:=|\|)(?!{_SIGN})", re.sub(r"\{[^{}]*\}", " ", item), maxsplit=1)
     if len(parts) < 2 or ("{" in parts[0] and "''" in item):
         return "", "splice"
-    is_operator = re.compile(rf"\({_SIGN}+\)").fullmatch
-    head = re.sub(
-        r"\([^()]*\)|\[[^\[\]]*\]",
-        lambda match: match.group() if is_operator(match.group()) else f"({'x' * (len(match.group()) - 2)})",
-        parts[0],
-    )
-    head = re.sub(r"\([^()]*\)", lambda match: match.group() if is_operator(match.group()) else "(x)", head)
+    head, before = parts[0], ""
+    while head != before:  # from the inside, brackets become one word; names of operators stay
+        before = head
+        head = re.sub(rf"\((?!{_SIGN}+\))[^()]*\)|\[[^\[\]]*\]", " x ", head)
     infix = re.search(rf"`({_NAME})`|(?<=\s)({_SIGN}+)(?=\s)", head)
     if infix and infix.group(2) not in ("!", "~", "@", "::"):
         return "function", infix.group(1) or infix.group(2)

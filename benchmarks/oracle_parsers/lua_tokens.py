@@ -70,4 +70,4 @@ def _name(tokens: list[tuple[str, int]], index: int) -> str:
             before -= 1
         if before >= 0 and tokens[before][0] == "local":
             name = tokens[before + 1][0]
-    return re.sub(r"<\w+>", "", name)
+    return re.sub(r"<(?:const|close)>$", "", name)
