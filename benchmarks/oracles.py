@@ -92,19 +92,22 @@ CTAGS_NAMES = {
 }  # fmt: skip
 # `(language, oracle)` → what that oracle gets wrong, or sees otherwise than a reader of the source does.
 KNOWN = {
-    (
-        "rust",
-        "syn",
-    ): "syn 1 cannot parse syntax newer than Rust 1.65, nor macro calls unless they hold plain items",
+    ("rust", "syn"): "it cannot parse what is newer than Rust 1.65, nor macro calls unless they hold plain items",
     ("java", "javac"): "none known; JDK 17 rejects newer syntax, and such files are left out",
     ("go", "go/ast"): "none known",
     ("javascript", "tsc"): "files in Flow or with proposals that TypeScript does not know are left out",
-    ("c", "ctags"): "macros before a function's name become its name; K&R definitions lose their end",
-    ("cpp", "ctags"): "macros before a name become the name; templates with `<<` or `>>` lose what follows",
+    ("c", "ctags"): "it loses what stands in `#else`, lists types that are local to a function, and gives a function "
+    "the name of the macro that makes it: such a one is right when ours ends in the same line",
+    ("cpp", "ctags"): "as for C; it loses functions whose type or name it cannot tell from a macro",
+    ("csharp", "scanner"): "statements at the top level look like members; local functions are not seen",
+    ("haskell", "scanner"): "a line of the preprocessor ends a declaration; only the top level is seen",
+    ("lua", "scanner"): "functions under keys that are no plain string or name get odd names",
+    ("elixir", "elixir"): "names that macros put together are not compared",
+    ("ruby", "ruby"): "methods that a call defines, and tests with a title, are not counted unless it finds them",
     ("kotlin", "ctags"): "an experimental parser: it stops at syntax that it does not know, and gives no end",
     ("elixir", "ctags"): "each clause of a function is a definition, ours are one declaration",
     ("haskell", "ctags"): "each equation is a definition, and so are names bound in `where`",
-    ("bash", "ctags"): "here-documents are read as code",
+    ("bash", "ctags"): "functions of awk programs and here-documents are read as the shell's; it gives no end",
 }
 
 
