@@ -472,7 +472,8 @@ def our_definitions(path: str, content: bytes, language: Language, speed: Speed)
     found = []
     for index, each in enumerate(parsed.declarations):
         group = EXTRA_GROUPS.get((language.name, each.kind.value)) or OUR_GROUPS.get(each.kind)
-        if each.kind is Kind.TEST and language.name in TITLED_TESTS:
+        is_suite = each.kind is Kind.NAMESPACE and re.match(r"[\w.]*(?:describe|suite|context)\b[.(]", each.signature)
+        if (each.kind is Kind.TEST or is_suite) and language.name in TITLED_TESTS:
             group = "test"
         if group:
             first = each.span.start_line + lead_lines(content[each.span.start_byte : each.span.end_byte], language)

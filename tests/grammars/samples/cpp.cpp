@@ -136,6 +136,7 @@ class SHAPES_VIEW Visitor<Result(Given...)> : Canvas {
 };
 
 typedef void* (*Allocate)(int size, wchar_t label);
+typedef Canvas& (*Restyle)(Canvas&);
 
 }  // namespace shapes
 
