@@ -21,8 +21,8 @@ function read_file(string $path): void
     foreach ($tokens as $i => $token) {
         $kind = TYPES[$token->id] ?? ($token->id === T_FUNCTION ? 'function' : null);
         $before = $tokens[$i - 1] ?? null;
-        // `Foo::class`, `use function x;` and `new class` name nothing.
-        if ($kind && !($before && $before->is([T_DOUBLE_COLON, T_OBJECT_OPERATOR, T_USE, T_NEW, T_READONLY]) && $kind !== 'function' && !$before->is(T_READONLY))
+        // `Foo::class` and `use function x;` name nothing.
+        if ($kind && !($before && $before->is([T_DOUBLE_COLON, T_OBJECT_OPERATOR, T_USE, T_READONLY]) && $kind !== 'function' && !$before->is(T_READONLY))
             && !($kind === 'function' && $before && $before->is([T_USE, T_DOUBLE_COLON, T_OBJECT_OPERATOR]))) {
             $next = $i + 1;
             if (($tokens[$next] ?? null)?->is(['&', T_AMPERSAND_NOT_FOLLOWED_BY_VAR_OR_VARARG, T_AMPERSAND_FOLLOWED_BY_VAR_OR_VARARG])) {
@@ -42,7 +42,8 @@ function read_file(string $path): void
                 $rows[] = ['path' => $path, 'name' => $name->text, 'kind' => $kind, 'line' => $tokens[$first]->line, 'end' => 0];
                 $open[] = [count($rows) - 1, $depth, !in_array($kind, ['function', 'method'])];
             } elseif ($kind === 'class') { // anonymous: its functions are methods
-                $open[] = [-1, $depth, true];
+                $rows[] = ['path' => $path, 'name' => 'class@anonymous', 'kind' => 'class', 'line' => $token->line, 'end' => 0, 'optional' => true];
+                $open[] = [count($rows) - 1, $depth, true];
             }
         }
         if ($token->is(['{', T_CURLY_OPEN, T_DOLLAR_OPEN_CURLY_BRACES])) {

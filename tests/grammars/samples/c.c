@@ -49,6 +49,9 @@ typedef struct {
 typedef enum { RED, GREEN } colour_t;
 typedef unsigned long ring_size;
 typedef int (*ring_visit)(const struct sample *sample, void *data);
+typedef void *(*ring_alloc)(size_t size, ring_size most);
+typedef struct ring *(ring_make)(ring_size most);
+typedef int (RINGCALL *ring_hook)(ring_size most);
 typedef struct ring_s ring_alias;
 
 struct RING_PACKED header {
@@ -141,6 +144,14 @@ RING_TEST(add_one) {
 RING_FUNCTION(ring_count)
 {
   RETURN_LONG(1);
+}
+
+RING_EXPORT int (ring_first) (struct ring *ring) {
+  return 0;
+}
+
+RING_UNUSED(static int ring_peek(struct ring *ring)) {
+  return 1;
 }
 
 #ifdef __cplusplus

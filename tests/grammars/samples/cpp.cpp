@@ -130,6 +130,14 @@ char* label() {
 
 struct SHAPES_DEPRECATED("use Canvas") [[nodiscard]] OldCanvas : Canvas {};
 
+template <typename Result, typename... Given>
+class SHAPES_VIEW Visitor<Result(Given...)> : Canvas {
+  Result visit(Given... given);
+};
+
+typedef void* (*Allocate)(int size, wchar_t label);
+typedef Canvas& (*Restyle)(Canvas&);
+
 }  // namespace shapes
 
 template <>
