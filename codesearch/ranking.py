@@ -6,7 +6,7 @@ The weights are data (`models/ranking.json`), fitted by `training/ranking.py` on
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -95,7 +95,7 @@ def load_weights() -> dict[Form, Weights]:
 
 def rank(
     corpus: Corpus, query: Query, vector: NDArray[np.float32], lexical: Lexical, admitted: NDArray[np.bool_]
-) -> list[Candidate]:
+) -> Iterator[Candidate]:
     """Candidates, best first; ties by path and line, so that equal content gives equal answers."""
     weights = load_weights()[query.form]
     measured = measure(corpus, query, vector, lexical, admitted)
@@ -112,16 +112,14 @@ def rank(
     odds = odds + parts["overload"]
     parts["crowding"] = crowding(odds, files, place, counted, weights.crowding)
     odds = odds + parts["crowding"]
-    order = np.lexsort((place, -odds)).tolist()
-    return [
-        Candidate(
-            document=int(measured.documents[at]),
+    for at in np.lexsort((place, -odds)).tolist():
+        document = int(measured.documents[at])
+        yield Candidate(
+            document=document,
             score=float(1 / (1 + np.exp(-odds[at]))),
             signals={name: round(float(values[at]), 4) for name, values in parts.items() if values[at]},
-            named=measured.named.get(int(measured.documents[at])),
+            named=measured.named.get(document),
         )
-        for at in order
-    ]
 
 
 def measure(

@@ -113,6 +113,7 @@ class Searcher:
         corpus = self._corpus
         shown: dict[int, list[tuple[int, int, bool]]] = {}
         contents: dict[int, bytes | None] = {}
+        lines: dict[int, list[str]] = {}
         for candidate in candidates:
             file = int(corpus.file_of[candidate.document])
             segment, local = corpus.segment_of_chunk(int(corpus.chunk_of[candidate.document]))
@@ -137,7 +138,9 @@ class Searcher:
             if not _fits(content, cited):
                 raise CorruptIndexError("The index cites lines that are not there.", "Run: codesearch index")
             shown.setdefault(file, []).append((start, end, callable_))
-            yield self._hit(candidate, declaration, file, segment, local, content, known)
+            if file not in lines:
+                lines[file] = content.decode("utf-8", "replace").removeprefix("\ufeff").split("\n")
+            yield self._hit(candidate, declaration, file, segment, local, lines[file], known)
 
     def _content(self, file: int) -> bytes | None:
         placed = self._corpus.unit_of_file(file)
@@ -154,7 +157,7 @@ class Searcher:
         file: int,
         segment: Segment,
         local: int,
-        content: bytes,
+        lines: list[str],
         known: Sequence[str],
     ) -> Hit:
         row = segment.chunks[local]
@@ -165,7 +168,6 @@ class Searcher:
             owner = int(segment.units["first_declaration"][unit]) + inside
         cited = segment.declarations[declaration] if declaration >= 0 else row
         first, last = int(cited["first"]), int(cited["last"])
-        lines = content.decode("utf-8", "replace").removeprefix("\ufeff").split("\n")
         if declaration < 0:
             first, last = _without_blank_edges(lines, first, last)
         part = None
