@@ -54,6 +54,11 @@ def test_links_and_closing_marks_are_left_out_of_a_heading():
     ]
 
 
+def test_heading_without_words_is_none_and_one_of_a_picture_is_named_by_its_markup():
+    parsed, _ = chunk_prose(b"#\n\ntext\n\n## ![](x.png)\n\nmore\n", "markdown", words(200))
+    assert outline(parsed) == [("![](x.png)", 5, 7)]
+
+
 def test_long_section_is_split_at_paragraphs_and_parts_carry_the_heading():
     text = "# Guide\n\none two three four\n\nfive six seven eight\n\nnine ten eleven twelve\n"
     _, chunks = chunk_prose(text.encode(), "markdown", words(10))

@@ -65,6 +65,7 @@ SMALLEST_SPREAD = 0.05  # of a signal that hardly varies here; it must not get a
 DEEPEST = 140  # candidates by the prior that a question is fitted on, beside the right ones
 MOST_RIGHT = 20
 SHOWN = 10
+SURE = 0.9
 ONE_EACH = 1e3  # a cost of crowding that leaves one hit of each file
 
 
@@ -280,13 +281,19 @@ def report(questions: Sequence[Question], odds_of: Callable[[Question], np.ndarr
 
 
 def calibrate(questions: Sequence[Question], weights: np.ndarray) -> tuple[float, float]:
-    """Slope and offset that turn odds into those that a shown hit is right, by logistic regression."""
-    odds, right = [], []
+    """Slope and offset that turn odds into those that a shown hit is right, by logistic regression.
+
+    Where nearly every first hit is right, wrong ones say little about it: then its median gets the odds of SURE.
+    """
+    odds, right, first = [], [], []
     for question in questions:
         values = question.signals @ weights
         hits = shown(question, values, ONE_EACH)
         odds += values[hits].tolist()
-        right += (question.exact if question.exact.any() else question.right)[hits].tolist()
+        marks = (question.exact if question.exact.any() else question.right)[hits]
+        right += marks.tolist()
+        if marks[:1].any():
+            first.append(float(values[hits[0]]))
     x, y = torch.tensor(odds), torch.tensor(right, dtype=torch.float32)
     line = torch.tensor([1.0, -float(x.mean())], requires_grad=True)
     optimiser = torch.optim.LBFGS([line], max_iter=100, line_search_fn="strong_wolfe")
@@ -299,6 +306,8 @@ def calibrate(questions: Sequence[Question], weights: np.ndarray) -> tuple[float
 
     optimiser.step(loss)
     slope, offset = line.tolist()
+    if len(first) > SURE * len(questions):
+        offset = math.log(SURE / (1 - SURE)) - slope * float(np.median(first))
     return slope, offset
 
 

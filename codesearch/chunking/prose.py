@@ -117,14 +117,16 @@ def _markdown_headings(lines: Sequence[_Line], fenced: Sequence[bool]) -> Iterat
         if fenced[number] or not line.text.strip():
             paragraph, fresh = None, True
         elif (atx := _ATX.match(line.text)) is not None:
-            title = _plain(_without_closing_marks(line.text[atx.end() :]))
-            yield _Heading(len(atx[1]), title, _cut(line.text.strip()), line.start, line.end)
+            said = _without_closing_marks(line.text[atx.end() :])
+            if title := _plain(said) or _cut(said.strip()):  # a bare "#" parts nothing that could be named
+                yield _Heading(len(atx[1]), title, _cut(line.text.strip()), line.start, line.end)
             paragraph, fresh = None, True
         elif paragraph is not None and (underline := _SETEXT.match(line.text)) is not None:
             if number - paragraph > _LONGEST_TITLE:
                 paragraph = None
                 continue
-            title = _plain(" ".join(above.text.strip() for above in lines[paragraph:number]))
+            said = " ".join(above.text.strip() for above in lines[paragraph:number])
+            title = _plain(said) or _cut(said)
             level = 1 if underline[1][0] == "=" else 2
             yield _Heading(level, title, title, lines[paragraph].start, line.end)
             paragraph, fresh = None, True
@@ -151,7 +153,7 @@ def _underlined_headings(lines: Sequence[_Line]) -> Iterator[_Heading]:
         if is_heading and (overlined or (not title[0].isspace() and not above.strip())):
             level = styles.setdefault((underline[0], overlined), len(styles) + 1)
             start = lines[number - 2].start if overlined else lines[number - 1].start
-            yield _Heading(level, _plain(title), _cut(title.strip()), start, lines[number].end)
+            yield _Heading(level, _plain(title) or _cut(title.strip()), _cut(title.strip()), start, lines[number].end)
             free = number + 1
             number += 1
         number += 1
