@@ -123,18 +123,18 @@ def likely_meant(kind: Kind) -> float:
 
 def crowding(
     scores: NDArray[np.float64],
-    files: NDArray[np.int64],
+    groups: NDArray[np.int64],
     places: NDArray[np.int64],
     counted: NDArray[np.bool_],
     cost: float,
 ) -> NDArray[np.float64]:
-    """Each further hit of one file is held back; only `counted` documents hold others back.
+    """Each further hit of one group (a file, a name, a text) is held back; only `counted` documents hold others back.
 
     `places` settle which of two equal scores comes first.
     """
-    order = np.lexsort((places, -scores, files))
-    starts = np.flatnonzero(np.diff(files[order], prepend=-1))
-    before: NDArray[np.int64] = np.cumsum(counted[order]) - counted[order]  # counted ones ahead, over all files
+    order = np.lexsort((places, -scores, groups))
+    starts = np.flatnonzero(np.diff(groups[order], prepend=groups.min(initial=0) - 1))
+    before: NDArray[np.int64] = np.cumsum(counted[order]) - counted[order]  # counted ones ahead, over all groups
     ahead = np.empty(len(scores), np.int64)
     ahead[order] = before - np.repeat(before[starts], np.diff(np.append(starts, len(order))))
     held: NDArray[np.float64] = -cost * np.minimum(ahead, CROWD)

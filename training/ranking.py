@@ -59,7 +59,7 @@ PRIOR = {
 PRIOR_OF = {"identifier": {"exact_name": 10, "same_words": 4}}  # where a name is all that is asked, it counts more
 # Doc comments name other declarations than their own, while who types a name into a query means it; and hardly any of
 # these repositories holds foreign or generated code.
-PINNED = ("exact_name", "same_words", "vendored", "generated", "test")
+PINNED = ("exact_name", "same_words", "vendored", "generated", "test", "docs")
 PULL = {"sentence": 0.03, "topic": 0.03, "identifier": 0.2}
 SMALLEST_SPREAD = 0.05  # of a signal that hardly varies here; it must not get a large weight for it
 DEEPEST = 140  # candidates by the prior that a question is fitted on, beside the right ones
