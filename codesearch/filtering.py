@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import fields
 from difflib import get_close_matches
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codesearch.roles import Role
+from codesearch.terms import name_parts
 from codesearch.types import Filters
 from codesearch.view.corpus import Corpus
 from codesearch.view.segment import kind_code, name_hash
@@ -76,11 +76,6 @@ def admitted(corpus: Corpus, filters: Filters) -> tuple[NDArray[np.bool_], NDArr
         chunks.append(fits)
         targets.append(declared)
     return documents & np.concatenate(chunks)[corpus.chunk_of], np.concatenate(targets)
-
-
-def name_parts(name: str) -> list[str]:
-    """`Uploader.retry`, `Uploader::retry`, `Uploader#retry` → Uploader, retry."""
-    return [part for part in re.split(r"::|->|[#./]", name) if part] or [name]
 
 
 def _ends_with(qualified: str, asked: str) -> bool:

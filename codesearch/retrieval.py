@@ -6,7 +6,6 @@ nothing looks perfect for want of better.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -14,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codesearch.queries import AskedName, Form, Query, QueryTerm
-from codesearch.terms import WHOLE, is_whole
+from codesearch.terms import WHOLE, is_whole, name_parts
 from codesearch.view.corpus import Corpus
 from codesearch.view.segment import FIELDS, name_hash
 
@@ -32,7 +31,6 @@ _NOWHERE = np.zeros(0, np.int64)
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 _SHORTEST_TYPO = 5  # below that, one wrong letter makes another word
 NEAR_WEIGHT = 0.7  # of a near word, against the word itself
-_SEPARATORS = re.compile(r"::|->|[.#/]")
 OTHER_SPELLING = 0.75  # of a symbol in another case, beside the same name as it was typed
 FORM_WEIGHT = 0.5  # of another form of a word
 _SHORTEST_STEM = 4  # "string" is no form of "str"
@@ -183,7 +181,7 @@ def search_names(corpus: Corpus, query: Query, looked_up: Sequence[QueryTerm]) -
         if term not in query.compounds
     ]
     for asked in [*query.names, *respelt]:
-        *outer, last = [part for part in _SEPARATORS.split(asked.name) if part] or [asked.name]
+        *outer, last = name_parts(asked.name)
         wanted = np.uint64(name_hash(last))
         qualifiers = frozenset(name_hash(part) for part in outer)
         for index, segment in enumerate(corpus.segments):
@@ -195,7 +193,7 @@ def search_names(corpus: Corpus, query: Query, looked_up: Sequence[QueryTerm]) -
                     continue
                 same = segment.strings[int(row["symbol"])] == last
                 exactness = (1.0 if same else OTHER_SPELLING) * asked.share
-                around = _SEPARATORS.split(segment.strings[int(row["qualified"])])
+                around = name_parts(segment.strings[int(row["qualified"])])
                 missing = qualifiers - {name_hash(part) for part in around}
                 found.append(NamedDeclaration(index, declaration, exactness, missing))
     return found

@@ -1,4 +1,4 @@
-"""The searching pipeline: query → candidates (words, meaning, names) → fuse → signals → verified hits."""
+"""The searching pipeline: query → words found → filters → ranked candidates → verified hits."""
 
 from __future__ import annotations
 

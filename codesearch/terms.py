@@ -20,6 +20,7 @@ from codesearch.types import Chunk, ChunkTerms
 
 TERMS_VERSION = 1  # part of every stored key that depends on how text is split
 
+_SEPARATORS = re.compile(r"::|->|[#./]")  # of the parts of a qualified name, in any language
 _WORD = re.compile(r"[^\W_]\w*|_+[^\W_]\w*")
 # Acronym before a capitalised word (HTTP|Response), a word, capitals, digits, then letters of other scripts.
 _SUBWORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
@@ -111,6 +112,11 @@ def count_chunk_terms(chunk: Chunk) -> ChunkTerms:
 def summary(doc: str) -> str:
     """The first paragraph of a doc comment, a few lines at most: what the rest explains in detail."""
     return doc.lstrip().partition("\n\n")[0][:_LONGEST_SUMMARY]
+
+
+def name_parts(name: str) -> list[str]:
+    """`Uploader.retry`, `Uploader::retry`, `Uploader#retry` → Uploader, retry."""
+    return [part for part in _SEPARATORS.split(name) if part] or [name]
 
 
 def is_whole(term: str) -> bool:
