@@ -12,6 +12,7 @@ import pytest
 
 from codesearch.languages import Language, load_languages
 from codesearch.parsing import SPLITTABLE, parse
+from codesearch.parsing.facts import compiled, read_tree
 from codesearch.types import Kind, ParsedFile
 
 GRAMMARS = Path(__file__).parent / "grammars"
@@ -375,6 +376,27 @@ def test_parser_that_goes_round_in_circles_is_stopped():
     )
     assert parse_as("tsx", source) == ParsedFile("tsx", (), has_errors=True)
     assert [each.symbol for each in parse_as("tsx", "const a = 1;\n").declarations] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("name", "opener"),
+    [("lua", 'if a and info:find("[1?]") then'), ("zig", "if (a) |b| {\n")],
+    ids=["reads to the end again and again", "takes steps without end"],
+)
+def test_parser_that_does_too_much_is_stopped(name, opener):
+    language = LANGUAGES.get(name)
+    assert language
+    parser = compiled(language)[1]
+    assert read_tree(parser, opener.encode() * 50) is not None
+    assert read_tree(parser, opener.encode() * 3000) is None
+    assert parse_as(name, opener * 3000) == ParsedFile(name, (), has_errors=True)
+    assert parse_as(name, sample_of(language).read_bytes()).declarations
+
+
+def test_query_over_deep_nesting_is_bounded():
+    source = 'test "preload" do\n' * 600 + "end\n" * 600 + "defmodule Last do\n  def one(a), do: a\nend\n"
+    parsed = parse_as("elixir", source)
+    assert [each.symbol for each in parsed.declarations[-2:]] == ["Last", "one"]
 
 
 def test_overloads_and_their_implementation_are_one_function():

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Parser, Query, Tree
 
 PATIENCE = 2000  # reports of a parser without a step forward, 0.2 s; 5 in real files, and one per 190 bytes at the end
+REPORTS = 10_000  # of a parser in all, 0.4 s, and one more for each ten bytes; real files have one for 40 or more
+REREAD = 50  # times that a file's bytes may be read, on top of 2 MB: 8 in real files, thousands in unclosed strings
+MOST_MATCHES = 512  # of a query unfinished at one place: 256 do for real files; deep nesting makes it quadratic
 _PIECE_AGAIN = 64  # bytes, where the parser went back
 _PIECE = 2048  # bytes that the parser is given at once; larger ones cost more when a predicate asks for a node's text
 LONGEST_RUN_OF_TOKENS = 5000  # costs 0.03 s; 100,000 cost 14 s
@@ -121,31 +124,37 @@ def compiled(language: Language) -> tuple[Grammar, Parser, Query, Query | None]:
 def read_tree(parser: Parser, content: bytes) -> Tree | None:
     """The syntax tree of UTF-8 bytes, or None where the parser does not come to an end.
 
-    Mending broken code, a parser can go round in circles for ever. It says regularly how far it has come: where
-    that is nowhere new for too long, it is stopped. Counted in what it did, not in time, so that the same bytes
-    give the same answer on every machine.
+    Mending broken code, a parser can go round in circles for ever, or look for the end of a string to the end of
+    the file from each of a thousand places. It says regularly how far it has come, and asks for what it reads: where
+    it comes nowhere new for too long, takes too many steps or reads too much, it is stopped. Counted in what it did,
+    not in time, so that the same bytes give the same answer on every machine.
     """
     patience = PATIENCE + len(content) // 50
+    reports = REPORTS + len(content) // 10
+    allowance = 2_000_000 + REREAD * len(content)
     furthest, waited = -1, 0
     following, size = 0, _PIECE
 
-    def is_stuck(offset: int, has_error: bool) -> bool:  # noqa: ARG001 - the parser passes both
-        nonlocal furthest, waited
+    def is_too_much(offset: int, has_error: bool) -> bool:  # noqa: ARG001 - the parser passes both
+        nonlocal furthest, waited, reports
+        reports -= 1
         furthest, waited = (offset, 0) if offset > furthest else (furthest, waited + 1)
-        return waited > patience
+        return waited > patience or reports < 0 or allowance < 0
 
     def read(offset: int, point: object) -> bytes:  # noqa: ARG001
-        nonlocal following, size
+        nonlocal following, size, allowance
         # py-tree-sitter 0.26 never frees what it is given, and a scanner that looks ahead and goes back asks anew.
         size = min(2 * size, _PIECE) if offset == following else _PIECE_AGAIN
         following = offset + size
-        return content[offset:following]
+        allowance -= size
+        return content[offset:following] if allowance >= 0 else b""  # "that was all": ends the scan that it is in
 
     try:
-        return parser.parse(read, progress_callback=is_stuck)
+        tree = parser.parse(read, progress_callback=is_too_much)
     except ValueError:  # how the parser says that it was stopped
         parser.reset()
         return None
+    return tree if allowance >= 0 else None
 
 
 def is_rubble(root: Node) -> bool:
@@ -175,7 +184,7 @@ def collect(content: bytes, root: Node, query: Query, syntax: Syntax) -> Facts:
     facts = Facts(end=root.end_byte)
     kinds = syntax.kinds
     settings = [_settings(query, index) for index in range(query.pattern_count)]
-    for pattern, captures in QueryCursor(query).matches(root):
+    for pattern, captures in QueryCursor(query, match_limit=MOST_MATCHES).matches(root):
         capture = next((name for name in captures if name in kinds), None)
         if capture is None:
             _collect_surroundings(facts, captures, content)
