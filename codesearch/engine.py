@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from fnmatch import fnmatch
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
@@ -22,6 +23,7 @@ from codesearch.repository import Changes, Repository
 from codesearch.settings import Settings, load_settings
 from codesearch.types import (
     Embedder,
+    Explanation,
     FileOutline,
     Filters,
     IndexReport,
@@ -232,6 +234,51 @@ class Engine:
             query, snapshot, round(took, 2), answer.hits, answer.near_misses, answer.terms,
             answer.barred_by, answer.near_symbols, answer.left_out,
         )  # fmt: skip
+
+    def explain(
+        self,
+        query: str,
+        expected: str | None = None,
+        *,
+        limit: int = 10,
+        filters: Filters = _NO_FILTERS,
+        staged: bool = False,
+        at: str | None = None,
+        update: bool = True,
+        progress: ProgressCallback | None = None,
+    ) -> Explanation:
+        """Why a search gives the hits that it gives, and what became of an expected place (FILE:LINE, FILE#symbol)."""
+        from codesearch.explaining import explain
+        from codesearch.locations import parse_location
+        from codesearch.searching import Searcher
+        from codesearch.targets import file_of_path
+
+        result = self.search(
+            query, limit=limit, filters=filters, staged=staged, at=at, update=update, progress=progress
+        )
+        corpus, _, commit = self._corpus(staged, at, update, progress)
+        fixed = staged or at is not None or self.repository.is_bare
+        searcher = Searcher(corpus, self._embedder, self._reader(from_git=fixed), commit)
+        where = None
+        if expected is not None:
+            where = parse_location(expected, lambda path: file_of_path(corpus, path) is not None)
+        return explain(searcher, result, filters, where, self._why_missing)
+
+    def _why_missing(self, path: str) -> str:
+        """Why the index does not show a path."""
+        skipped = next((each for each in self.status().skipped if each.path == path), None)
+        if skipped is not None:
+            return f"{path} was skipped: {skipped.reason.value}."
+        target = self.repository.root / path
+        if target.is_dir():
+            return f"{path} is a folder; name a file in it."
+        if rule := self.repository.ignored_by(path):
+            return f"{path} is ignored by git ({rule})."
+        if target.is_symlink():
+            return f"{path} is a symbolic link; they are not followed."
+        if excluded := next((glob for glob in self.settings.exclude if fnmatch(path, glob)), None):
+            return f"{path} is excluded by the settings ({excluded})."
+        return f"{path} is not indexed." if target.exists() else f"There is no file {path}."
 
     def _answer(
         self,

@@ -24,6 +24,12 @@ class Location:
     symbol: str | None = None
     revision: str | None = None
 
+    def __str__(self) -> str:
+        """The location as a user would write it."""
+        lines = "" if self.first is None else f":{self.first}" + (f"-{self.last}" if self.last else "")
+        symbol = f"#{self.symbol}" if self.symbol else ""
+        return f"{self.revision + ':' if self.revision else ''}{self.path}{lines}{symbol}"
+
 
 def parse_location(text: str, exists: Callable[[str], bool]) -> Location:
     """Splits a location; `exists` tells whether a path is a file now, so that `a:b:3` can mean either."""

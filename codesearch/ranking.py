@@ -6,7 +6,7 @@ The weights are data (`models/ranking.json`), fitted by `training/ranking.py` on
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -74,11 +74,15 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A ranked document: the odds that it answers as a share of 1, and what each signal added to their logarithm."""
+    """A ranked document: the odds that it answers as a share of 1, and what each signal added to their logarithm.
+
+    `measured` are the signals themselves, before they are weighed.
+    """
 
     document: int
     score: float
     signals: dict[str, float]
+    measured: dict[str, float]
     named: int | None  # the asked declaration that it holds, as an index within its segment
 
 
@@ -94,11 +98,16 @@ def load_weights() -> dict[Form, Weights]:
 
 
 def rank(
-    corpus: Corpus, query: Query, vector: NDArray[np.float32], lexical: Lexical, admitted: NDArray[np.bool_]
+    corpus: Corpus,
+    query: Query,
+    vector: NDArray[np.float32],
+    lexical: Lexical,
+    admitted: NDArray[np.bool_],
+    also: Sequence[int] = (),
 ) -> Iterator[Candidate]:
     """Candidates, best first; ties by path and line, so that equal content gives equal answers."""
     weights = load_weights()[query.form]
-    measured = measure(corpus, query, vector, lexical, admitted)
+    measured = measure(corpus, query, vector, lexical, admitted, also)
     parts = {name: weight * measured.signals[name] for name, weight in weights.signals.items()}
     odds = np.full(len(measured.documents), weights.bias)
     for part in parts.values():
@@ -118,14 +127,23 @@ def rank(
             document=document,
             score=float(1 / (1 + np.exp(-odds[at]))),
             signals={name: round(float(values[at]), 4) for name, values in parts.items() if values[at]},
+            measured={name: round(float(values[at]), 4) for name, values in measured.signals.items() if values[at]},
             named=measured.named.get(document),
         )
 
 
 def measure(
-    corpus: Corpus, query: Query, vector: NDArray[np.float32], lexical: Lexical, admitted: NDArray[np.bool_]
+    corpus: Corpus,
+    query: Query,
+    vector: NDArray[np.float32],
+    lexical: Lexical,
+    admitted: NDArray[np.bool_],
+    also: Sequence[int] = (),
 ) -> Measured:
-    """The signals of the documents that may answer; the names of the signals are those of the weights."""
+    """The signals of the documents that may answer; the names of the signals are those of the weights.
+
+    The documents in `also` are measured even if they are no candidates.
+    """
     of_text = corpus.chunk_similarities(vector).astype(np.float64)
     of_path = corpus.path_similarities(vector).astype(np.float64)
     meaning = (of_text[corpus.chunk_of] + _PATH_MEANING * of_path[corpus.file_of]) / (1 + _PATH_MEANING)
@@ -135,6 +153,8 @@ def measure(
     alike = lexical.named if len(query.terms) <= _SHORT_QUERY else np.zeros(len(corpus))
     base = np.where(admitted, both + _NAME_BONUS * exactness + _WORDS_BONUS * alike, -np.inf)
     chosen = _best(base, CANDIDATES)
+    if also:
+        chosen = np.union1d(chosen, np.array(also, np.int64))
     chunks, files = corpus.chunk_of[chosen], corpus.file_of[chosen]
     rows = corpus.chunks[chunks]
     callables = np.isin(rows["kind"], _CALLABLES)

@@ -15,7 +15,7 @@ from codesearch.filtering import admitted, barring, near_symbols
 from codesearch.locations import find_anchor
 from codesearch.queries import Query, understand
 from codesearch.ranking import Candidate, rank
-from codesearch.retrieval import search_names, search_words
+from codesearch.retrieval import Lexical, search_names, search_words
 from codesearch.terms import identifier_terms, is_whole, words
 from codesearch.types import Embedder, Filters, Hit, Kind, Snippet
 from codesearch.view.corpus import Corpus
@@ -39,37 +39,67 @@ class Answer:
     left_out: int = 0
 
 
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A query, where its words are, its unit vector, and which documents and declarations may answer."""
+
+    query: Query
+    lexical: Lexical
+    vector: NDArray[np.float32]
+    documents: NDArray[np.bool_]
+    targets: NDArray[np.bool_] | None
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The terms that occur."""
+        return tuple(
+            term.term for term, rarity in zip(self.lexical.terms, self.lexical.rarity, strict=True) if rarity > 0
+        )
+
+
 class Searcher:
     """Answers queries from one corpus."""
 
     def __init__(self, corpus: Corpus, embedder: Embedder, read: ReadContent, commit: str | None) -> None:
-        self._corpus = corpus
-        self._embedder = embedder
+        self.corpus = corpus
+        self.embedder = embedder
         self._read = read
         self._commit = commit
         self._changed: set[int] = set()  # files with candidates whose content is no longer what was indexed
 
     def search(self, text: str, *, limit: int = 10, filters: Filters = _NO_FILTERS, min_score: float = 0.0) -> Answer:
         """The best `limit` hits; none when no word of the query, nor one near it, occurs anywhere."""
-        query = understand(text)
-        corpus = self._corpus
-        if query.is_empty or not len(corpus):
+        asked = self.ask(text, filters)
+        if asked is None:
             return Answer((), (), ())
-        lexical = search_words(corpus, query)
-        known = tuple(term.term for term, rarity in zip(lexical.terms, lexical.rarity, strict=True) if rarity > 0)
-        documents, targets = admitted(corpus, filters)
-        if filters != _NO_FILTERS and not documents.any():
-            in_the_way = barring(corpus, filters)
+        if filters != _NO_FILTERS and not asked.documents.any():
+            in_the_way = barring(self.corpus, filters)
             unknown = filters.symbols if Filters(symbols=filters.symbols) in in_the_way else ()
-            return Answer((), (), known, in_the_way, near_symbols(corpus, unknown))
-        ranked = rank(corpus, query, self._embedder.embed_query(query.text), lexical, documents)
-        hits = self._verified(ranked, known, targets, query)
-        if not lexical.any_known and not search_names(corpus, query, lexical.terms):
-            return Answer((), _numbered(islice(hits, _NEAR_MISSES)), known)
+            return Answer((), (), asked.known, in_the_way, near_symbols(self.corpus, unknown))
+        hits = (hit for _, hit in self.hits(asked))
+        if not asked.lexical.any_known and not search_names(self.corpus, asked.query, asked.lexical.terms):
+            return Answer((), numbered(islice(hits, _NEAR_MISSES)), asked.known)
         first = list(islice(hits, limit))
-        kept = _numbered(hit for hit in first if hit.score >= min_score)
-        misses = () if kept else _numbered(first[:_NEAR_MISSES])
-        return Answer(kept, misses, known, left_out=len(self._changed))
+        kept = numbered(hit for hit in first if hit.score >= min_score)
+        misses = () if kept else numbered(first[:_NEAR_MISSES])
+        return Answer(kept, misses, asked.known, left_out=len(self._changed))
+
+    def ask(self, text: str, filters: Filters = _NO_FILTERS) -> Asked | None:
+        """A query with its words looked up and its filters applied; None where nothing is asked, or of nothing."""
+        query = understand(text)
+        if query.is_empty or not len(self.corpus):
+            return None
+        lexical = search_words(self.corpus, query)
+        documents, targets = admitted(self.corpus, filters)
+        return Asked(query, lexical, self.embedder.embed_query(query.text), documents, targets)
+
+    def hits(self, asked: Asked, also: Sequence[int] = ()) -> Iterator[tuple[Candidate, Hit]]:
+        """Ranked candidates and the hits that show them, best first, as far as their bytes are there.
+
+        The documents in `also` are ranked even if they are no candidates.
+        """
+        ranked = rank(self.corpus, asked.query, asked.vector, asked.lexical, asked.documents, also)
+        return self._verified(ranked, asked)
 
     # --- what is cited ---
 
@@ -79,7 +109,7 @@ class Searcher:
         The asked one; its own, or the one around it, when it is only a part; among admitted ones inside it the
         one that fits best.
         """
-        corpus = self._corpus
+        corpus = self.corpus
         segment, local = corpus.segment_of_chunk(chunk)
         row = segment.chunks[local]
         unit = segment.units[int(segment.unit_of_chunk[local])]
@@ -106,21 +136,21 @@ class Searcher:
             default=-1,
         )
 
-    def _verified(
-        self, candidates: Iterable[Candidate], known: Sequence[str], targets: NDArray[np.bool_] | None, query: Query
-    ) -> Iterator[Hit]:
+    def _verified(self, candidates: Iterable[Candidate], asked: Asked) -> Iterator[tuple[Candidate, Hit]]:
         """Candidates as hits, each checked against the bytes that it cites; those that are not there are left out."""
-        corpus = self._corpus
+        corpus = self.corpus
         shown: dict[int, list[tuple[int, int, bool]]] = {}
         contents: dict[int, bytes | None] = {}
         lines: dict[int, list[str]] = {}
+        known = asked.known
         for candidate in candidates:
             file = int(corpus.file_of[candidate.document])
             segment, local = corpus.segment_of_chunk(int(corpus.chunk_of[candidate.document]))
             row = segment.chunks[local]
             if KINDS[int(row["kind"])] is Kind.FILE:
                 continue  # evidence for its parts; citing a whole file answers nothing
-            declaration = self._cited(int(corpus.chunk_of[candidate.document]), candidate.named, targets, query)
+            chunk = int(corpus.chunk_of[candidate.document])
+            declaration = self._cited(chunk, candidate.named, asked.targets, asked.query)
             cited = segment.declarations[declaration] if declaration >= 0 else row
             start, end = int(cited["start"]), int(cited["end"])
             callable_ = KINDS[int(cited["kind"])].is_callable
@@ -140,15 +170,15 @@ class Searcher:
             shown.setdefault(file, []).append((start, end, callable_))
             if file not in lines:
                 lines[file] = content.decode("utf-8", "replace").removeprefix("\ufeff").split("\n")
-            yield self._hit(candidate, declaration, file, segment, local, lines[file], known)
+            yield candidate, self._hit(candidate, declaration, file, segment, local, lines[file], known)
 
     def _content(self, file: int) -> bytes | None:
-        placed = self._corpus.unit_of_file(file)
+        placed = self.corpus.unit_of_file(file)
         if placed is None:
             return None
         segment, unit = placed
         blob = segment.units["blob"][unit].tobytes()
-        return self._read(self._corpus.path(file), (blob if any(blob[20:]) else blob[:20]).hex())
+        return self._read(self.corpus.path(file), (blob if any(blob[20:]) else blob[:20]).hex())
 
     def _hit(
         self,
@@ -183,7 +213,7 @@ class Searcher:
         return Hit(
             rank=0,
             score=round(candidate.score, 4),
-            path=self._corpus.path(file),
+            path=self.corpus.path(file),
             start_line=first,
             end_line=last,
             symbol=names[0],
@@ -200,7 +230,8 @@ class Searcher:
         )
 
 
-def _numbered(hits: Iterable[Hit]) -> tuple[Hit, ...]:
+def numbered(hits: Iterable[Hit]) -> tuple[Hit, ...]:
+    """Hits with their places on the page."""
     return tuple(replace(hit, rank=number) for number, hit in enumerate(hits, 1))
 
 

@@ -326,6 +326,65 @@ class SearchResult:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadTerm:
+    """A term that a query was looked up with. `rarity` is 0 where it occurs nowhere.
+
+    `stands_for` is the word of the query that it replaces (a form or the right spelling of it), else "".
+    """
+
+    term: str
+    rarity: float
+    chunks: int
+    stands_for: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedHit:
+    """A hit with what speaks for and against it.
+
+    `signals` of the hit are what each added to the logarithm of its odds, `measured` the same before weighing.
+    Ranks count all chunks that the filters admit, by keywords alone and by meaning alone (None: no word, no vector
+    in common).
+    """
+
+    hit: Hit
+    measured: Mapping[str, float]
+    matched: tuple[str, ...]
+    missed: tuple[str, ...]
+    keyword_score: float
+    keyword_rank: int | None
+    similarity: float
+    meaning_rank: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What became of a place that was expected: `place` is its rank on the page without an end, if it has one.
+
+    `reasons` say in words why it is where it is, the decisive one first; `against` are the signals that part it from
+    the last hit shown (its own, the hit's), the largest difference first.
+    """
+
+    location: str
+    place: int | None
+    reasons: tuple[str, ...]
+    explained: ExplainedHit | None = None
+    against: tuple[tuple[str, float, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """How a query was read, and why its hits are where they are."""
+
+    result: SearchResult
+    form: str
+    terms: tuple[ReadTerm, ...]
+    names: tuple[str, ...]
+    hits: tuple[ExplainedHit, ...]
+    expected: Expectation | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class FileCounts:
     """Files of a snapshot: `parsed` anew, `reused` from what was known, `skipped` with a reason."""
 

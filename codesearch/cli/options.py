@@ -12,8 +12,8 @@ from codesearch.cli.routing import nearest
 from codesearch.errors import UsageError
 from codesearch.render.safe import sanitise
 from codesearch.render.text import Line, Role
-from codesearch.settings import COLORS, Settings, load_settings
-from codesearch.types import Kind, LanguageInfo
+from codesearch.settings import COLORS, LARGEST_TOP_K, Settings, load_settings
+from codesearch.types import Filters, Kind, LanguageInfo
 
 if TYPE_CHECKING:
     from codesearch.cli.place import Place
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+_PATH_HINT = "Give -p a file or folder; it counts from where you stand."
 FORMATS = ("text", "json", "jsonl", "vimgrep")
 
 
@@ -59,6 +60,70 @@ def snapshot_options(command: Command) -> Command:
     ):
         command = option(command)
     return command
+
+
+def limit_option(command: Command) -> Command:
+    """`-k`, for verbs that rank."""
+    return click.option(
+        "-k", "--top-k", type=click.IntRange(1, LARGEST_TOP_K), metavar="N", help="At most N hits.  [default: 10]"
+    )(command)
+
+
+def filter_options(command: Command) -> Command:
+    """What restricts the hits; `read_filters` takes their values."""
+    for option in (
+        click.option("--code", is_flag=True, help="Only code."),
+        click.option("--docs", is_flag=True, help="Only prose."),
+        click.option("--no-tests", is_flag=True, help="No tests."),
+        click.option("--tests", is_flag=True, help="Only tests."),
+        click.option("--symbol", "symbols", multiple=True, metavar="NAME", help="Only declarations of this name."),
+        click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Only functions, methods, classes, …"),
+        click.option("-t", "--lang", "languages", multiple=True, metavar="LANG", help="Only in this language."),
+        click.option(
+            "-g", "--glob", "globs", multiple=True, metavar="GLOB", help="Only in paths like '*.py'; '!GLOB': not."
+        ),
+        click.option("-p", "--path", "paths", multiple=True, metavar="PATH", help="Only in this file or folder."),
+    ):
+        command = option(command)
+    return command
+
+
+def read_filters(
+    place: Place,
+    engine: Engine,
+    path_words: Sequence[str],
+    *,
+    on_disk: bool,
+    paths: Sequence[str],
+    globs: tuple[str, ...],
+    languages: Sequence[str],
+    kinds: Sequence[str],
+    symbols: tuple[str, ...],
+    tests: bool,
+    no_tests: bool,
+    docs: bool,
+    code: bool,
+) -> Filters:
+    """The filters that the values of `filter_options` and paths among the words make."""
+    return Filters(
+        paths=_paths_from_root(place, paths, path_words, on_disk=on_disk),
+        languages=parse_languages(languages, engine.languages()) if languages else (),
+        kinds=parse_kinds(kinds),
+        symbols=symbols,
+        globs=globs,
+        tests=choose_one(tests, no_tests, "--tests", "--no-tests"),
+        docs=choose_one(docs, code, "--docs", "--code"),
+    )
+
+
+def _paths_from_root(place: Place, flags: Sequence[str], words: Sequence[str], *, on_disk: bool) -> tuple[str, ...]:
+    """Path filters relative to the root; a path that is not there is a mistake, not an empty result."""
+    for path in (*flags, *words):
+        if on_disk and not place.exists(path):
+            hint = "Quote the whole query to search for that word." if path in words else _PATH_HINT
+            raise UsageError(f"No such file or folder: {path}", hint)
+    from_root = tuple(place.from_root(path, resolve=on_disk) for path in (*flags, *words))
+    return () if "" in from_root else from_root  # the root itself restricts nothing
 
 
 def check_snapshot(*, staged: bool, at: str | None) -> None:

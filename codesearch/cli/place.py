@@ -64,6 +64,15 @@ class Place:
         """A path relative to the root as an absolute one, which means the same whatever the process's folder."""
         return str(self.root / path)
 
+    def location_from_root(self, location: str) -> str:
+        """FILE:LINE, FILE:A-B, FILE#symbol or FILE with FILE as it stands in an index; it need not exist."""
+        match = _LOCATION.fullmatch(location)
+        file, rest = (match["file"], match["rest"]) if match else (location, "")
+        try:
+            return self.find(file) + rest
+        except LocationError:
+            return self.from_root(file) + rest
+
     def absolute_location(self, location: str) -> str:
         """FILE:LINE, FILE:A-B or FILE#symbol with FILE absolute.
 

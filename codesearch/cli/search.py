@@ -6,23 +6,21 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from codesearch.cli import options, output
-from codesearch.cli.place import Place, find_place
+from codesearch.cli.place import find_place
 from codesearch.cli.progress import ProgressBars
 from codesearch.cli.routing import QueryCommand, nearest, split_words, words_after_dashes
 from codesearch.errors import LocationError, UsageError
 from codesearch.render import documents, text
-from codesearch.settings import LARGEST_TOP_K, load_settings
-from codesearch.types import Filters, Hit, SearchResult, Snippet
+from codesearch.settings import load_settings
+from codesearch.types import Hit, SearchResult, Snippet
 
 if TYPE_CHECKING:
     from codesearch.engine import Engine
-
-_PATH_HINT = "Give -p a file or folder; it counts from where you stand."
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +33,8 @@ class Context:
 
 @click.command(cls=QueryCommand, name="search")
 @click.argument("words", nargs=-1, metavar="QUERY... [PATH...]")
-@click.option(
-    "-k", "--top-k", type=click.IntRange(1, LARGEST_TOP_K), metavar="N", help="At most N hits.  [default: 10]"
-)
-@click.option("-p", "--path", "paths", multiple=True, metavar="PATH", help="Only in this file or folder.")
-@click.option("-g", "--glob", "globs", multiple=True, metavar="GLOB", help="Only in paths like '*.py'; '!GLOB': not.")
-@click.option("-t", "--lang", "languages", multiple=True, metavar="LANG", help="Only in this language.")
-@click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Only functions, methods, classes, …")
-@click.option("--symbol", "symbols", multiple=True, metavar="NAME", help="Only declarations of this name.")
-@click.option("--tests", is_flag=True, help="Only tests.")
-@click.option("--no-tests", is_flag=True, help="No tests.")
-@click.option("--docs", is_flag=True, help="Only prose.")
-@click.option("--code", is_flag=True, help="Only code.")
+@options.limit_option
+@options.filter_options
 @options.snapshot_options
 @click.option("--no-update", is_flag=True, help="Search the index as it is, even if files have changed.")
 @click.option("--min-score", type=float, default=0.0, metavar="SCORE", help="No hits below this score.")
@@ -79,17 +67,9 @@ class Context:
 @click.pass_context
 def search(
     ctx: click.Context,
+    /,
     words: tuple[str, ...],
     top_k: int | None,
-    paths: tuple[str, ...],
-    globs: tuple[str, ...],
-    languages: tuple[str, ...],
-    kinds: tuple[str, ...],
-    symbols: tuple[str, ...],
-    tests: bool,
-    no_tests: bool,
-    docs: bool,
-    code: bool,
     staged: bool,
     at: str | None,
     no_update: bool,
@@ -107,6 +87,7 @@ def search(
     color: str | None,
     directories: tuple[str, ...],
     model: str | None,
+    **flags: Any,
 ) -> int:
     """Search the repository (the default verb).
 
@@ -132,18 +113,9 @@ def search(
     if not query and not words:
         raise UsageError("The query is empty.", 'Run: codesearch "what you are looking for"')
 
-    wanted_kinds = options.parse_kinds(kinds)
     settings = load_settings(place.root, top_k=top_k, model=model)
     engine = options.open_engine(place, settings)
-    filters = Filters(
-        paths=_paths_from_root(place, paths, path_words, on_disk=not (staged or at)),
-        languages=options.parse_languages(languages, engine.languages()) if languages else (),
-        kinds=wanted_kinds,
-        symbols=symbols,
-        globs=globs,
-        tests=options.choose_one(tests, no_tests, "--tests", "--no-tests"),
-        docs=options.choose_one(docs, code, "--docs", "--code"),
-    )
+    filters = options.read_filters(place, engine, path_words, on_disk=not (staged or at), **flags)
     options.note_plain_folder(engine)
     with ProgressBars() as progress:
         result = engine.search(
@@ -195,16 +167,6 @@ def _context(before: int | None, after: int | None, around: int | None) -> Conte
         return None
     default = around or 0
     return Context(before if before is not None else default, after if after is not None else default)
-
-
-def _paths_from_root(place: Place, flags: Sequence[str], words: Sequence[str], *, on_disk: bool) -> tuple[str, ...]:
-    """Path filters relative to the root; a path that is not there is a mistake, not an empty result."""
-    for path in (*flags, *words):
-        if on_disk and not place.exists(path):
-            hint = "Quote the whole query to search for that word." if path in words else _PATH_HINT
-            raise UsageError(f"No such file or folder: {path}", hint)
-    from_root = tuple(place.from_root(path, resolve=on_disk) for path in (*flags, *words))
-    return () if "" in from_root else from_root  # the root itself restricts nothing
 
 
 # --- from hits to output ------------------------------------------------------------------------------------

@@ -63,13 +63,13 @@ class Session:
             output.print_layout(layout(), color=self.color)
 
 
-def verb(command: Callable[..., None]) -> click.Command:
+def verb(command: Callable[..., int | None]) -> click.Command:
     """Adds a verb to the group: its flags `--json`, `--color`, `-C` and `--debug` become a Session."""
 
     @functools.wraps(command)
     def run(
         *, as_json: bool, color: str | None, directories: tuple[str, ...], model: str | None, **arguments: Any
-    ) -> None:
+    ) -> int | None:
         place = find_place(directories)
         settings = load_settings(place.root, model=model)
         session = Session(
@@ -78,7 +78,7 @@ def verb(command: Callable[..., None]) -> click.Command:
             as_json,
             output.wants_color(color, settings.color, sys.stdout),
         )
-        command(session, **arguments)
+        return command(session, **arguments)
 
     for add_options in (options.place_options, options.color_option, options.json_option):
         run = add_options(run)

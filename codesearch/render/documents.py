@@ -10,7 +10,18 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from codesearch.types import FileOutline, Hit, IndexReport, LanguageInfo, SearchResult, Shown, Skipped, Status
+from codesearch.types import (
+    ExplainedHit,
+    Explanation,
+    FileOutline,
+    Hit,
+    IndexReport,
+    LanguageInfo,
+    SearchResult,
+    Shown,
+    Skipped,
+    Status,
+)
 
 SCHEMA = 1
 Document = dict[str, Any]
@@ -53,6 +64,31 @@ def hit_document(hit: Hit) -> Document:
         "commit": hit.commit,
         "signals": {name: round(float(value), 4) for name, value in hit.signals.items()},
     }
+
+
+def explanation_document(explanation: Explanation) -> Document:
+    """A search with how it was read; `signals` of a hit are weighed, `measured` are their values before that."""
+    expected = explanation.expected
+    return {
+        **search_document(explanation.result),
+        "form": explanation.form,
+        "terms": [asdict(term) for term in explanation.terms],
+        "names": list(explanation.names),
+        "hits": [_explained_document(each) for each in explanation.hits],
+        "expected": expected
+        and {
+            "location": expected.location,
+            "place": expected.place,
+            "reasons": list(expected.reasons),
+            "hit": expected.explained and _explained_document(expected.explained),
+            "against": [{"signal": name, "own": own, "other": other} for name, own, other in expected.against],
+        },
+    }
+
+
+def _explained_document(explained: ExplainedHit) -> Document:
+    values = {name: value for name, value in asdict(explained).items() if name != "hit"}
+    return {**hit_document(explained.hit), **values}
 
 
 def index_document(report: IndexReport) -> Document:

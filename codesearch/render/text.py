@@ -85,7 +85,7 @@ def search_layout(
         with_code = snippets and bool(hit.snippet.lines)
         if number and (with_code or explain):
             yield Line()
-        yield _hit_line(hit, folder)
+        yield hit_line(hit, folder)
         if explain:
             yield _signals_line(hit)
         if with_code:
@@ -97,25 +97,23 @@ def near_misses_layout(result: SearchResult, *, folder: str = "") -> Iterator[Li
     """What to say when nothing was found: that, and the nearest declarations, or which filter admits nothing."""
     if result.barred_by:
         for filters in result.barred_by:
-            yield _plain(_barred(filters, folder))
+            yield plain(_barred(filters, folder))
         if result.near_symbols:
-            yield _plain(f"Did you mean --symbol {sanitise(' or '.join(result.near_symbols))}?")
+            yield plain(f"Did you mean --symbol {sanitise(' or '.join(result.near_symbols))}?")
         return
     query = " ".join(result.query.split())
     shown = query if len(query) <= LONGEST_QUERY else query[:LONGEST_QUERY].rstrip() + " …"
-    yield _plain(f"Nothing found for “{sanitise(shown)}”.")
+    yield plain(f"Nothing found for “{sanitise(shown)}”.")
     if result.near_misses:
-        yield _plain("Nearest, below the threshold:")
+        yield plain("Nearest, below the threshold:")
     for hit in result.near_misses:
-        yield Line((("  ", Role.PLAIN), *_hit_line(hit, folder).spans))
+        yield Line((("  ", Role.PLAIN), *hit_line(hit, folder).spans))
 
 
 def left_out_line(count: int) -> Line:
     """What a search of the index as it is does not show."""
     were = "was" if count == 1 else "were"
-    return _plain(
-        f"{_count(count, 'changed file')} {were} left out; without --no-update they are searched as they are."
-    )
+    return plain(f"{_count(count, 'changed file')} {were} left out; without --no-update they are searched as they are.")
 
 
 def best_part(snippet: Snippet, length: int = SNIPPET_LINES) -> Snippet:
@@ -187,7 +185,7 @@ def index_layout(report: IndexReport, *, folder: str = "") -> Iterator[Line | Co
     """What an index run did, in three lines, then what it skipped."""
     files, declarations = report.files, report.declarations
     commit = report.commit[:12] if report.commit else "no commit yet"
-    yield _plain(f"Indexed {commit} in {report.seconds:.1f} s")
+    yield plain(f"Indexed {commit} in {report.seconds:.1f} s")
     yield _field("files", f"{files.total:,} ({files.parsed:,} parsed, {files.reused:,} reused)")
     yield _field(
         "declarations",
@@ -207,7 +205,7 @@ def status_layout(status: Status, *, folder: str = "") -> Iterator[Line | Code]:
     for path in status.stale_files[:SKIPPED_SHOWN]:
         yield Line((("                ", Role.PLAIN), (shown_path(path, folder), Role.CITATION)))
     if len(status.stale_files) > SKIPPED_SHOWN:
-        yield _plain(f"                … and {len(status.stale_files) - SKIPPED_SHOWN:,} more")
+        yield plain(f"                … and {len(status.stale_files) - SKIPPED_SHOWN:,} more")
     yield _field("files", f"{status.files:,}")
     yield _field("declarations", f"{status.declarations:,} in {status.chunks:,} chunks")
     yield from _skipped_lines(status.skipped, folder=folder)
@@ -239,18 +237,19 @@ def languages_layout(languages: Sequence[LanguageInfo]) -> Iterator[Line | Code]
 
 def clean_layout(freed_bytes: int) -> Iterator[Line | Code]:
     """What `clean` removed."""
-    yield _plain(f"Removed the index: {shown_bytes(freed_bytes)} freed." if freed_bytes else "Nothing to remove.")
+    yield plain(f"Removed the index: {shown_bytes(freed_bytes)} freed." if freed_bytes else "Nothing to remove.")
 
 
 def kept_layout() -> Iterator[Line | Code]:
     """What to say when `clean` was called off."""
-    yield _plain("Nothing was removed.")
+    yield plain("Nothing was removed.")
 
 
 # --- parts --------------------------------------------------------------------------------------------------
 
 
-def _plain(text: str) -> Line:
+def plain(text: str) -> Line:
+    """A line of words that need no colour."""
     return Line(((text, Role.PLAIN),))
 
 
@@ -281,7 +280,8 @@ def _barred(filters: Filters, folder: str) -> str:
     return f"No {what} passes {sanitise(' '.join(flags + of_declarations))}."
 
 
-def _hit_line(hit: Hit, folder: str) -> Line:
+def hit_line(hit: Hit, folder: str) -> Line:
+    """A hit's citation and its score."""
     return Line((*_citation_line(hit, folder).spans, (f"  {hit.score:.2f}", Role.FAINT)))
 
 

@@ -106,10 +106,11 @@ class Git:
             "git",
             "--no-pager",
             "--no-optional-locks",
-            "--literal-pathspecs",
             "-C",
             str(self._location.root),
         ]
+        if args[0] != "check-ignore":  # which takes paths, not patterns, and refuses this option
+            command.append("--literal-pathspecs")
         if not self._location.is_bare:
             # Overrides core.worktree, which could name any folder. A git directory is not named: git would
             # take that as consent and skip its check of who owns the repository.

@@ -204,6 +204,14 @@ class Repository:
         counts = self._git.run(args, ok=(0, 128)).split()
         return int(counts[1]) if len(counts) == 2 and counts[0] == b"0" else None
 
+    def ignored_by(self, path: str) -> str | None:
+        """The rule (`file:line:pattern`) by which git ignores a path, or None."""
+        if not self.is_git or self.is_bare:
+            return None
+        found = self._git.run(("check-ignore", "--verbose", "--no-index", "--", f"./{path}"), ok=(0, 1, 128))
+        rule = found.decode("utf-8", "replace").partition("\t")[0]
+        return rule if rule and not rule.rpartition(":")[2].startswith("!") else None
+
     def commit_info(self, revision: str) -> CommitInfo:
         """Author, time and summary of a commit. Not for the query path: it imports GitPython (0.1 s)."""
         commit = self.resolve(revision)  # also git's own check of who owns the repository

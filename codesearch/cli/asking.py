@@ -1,0 +1,65 @@
+"""Verbs that take a query or a place and rank declarations, other than search itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from codesearch.cli import options
+from codesearch.cli.progress import ProgressBars
+from codesearch.cli.verbs import Session, verb
+from codesearch.errors import UsageError
+from codesearch.render import documents
+from codesearch.render.explanations import explanation_layout
+
+
+@verb
+@click.argument("words", nargs=-1, metavar="QUERY...")
+@click.option("--expect", metavar="LOCATION", help="Say what became of FILE:LINE, FILE#symbol or FILE.")
+@options.limit_option
+@options.filter_options
+@options.snapshot_options
+def explain(
+    session: Session,
+    *,
+    words: tuple[str, ...],
+    expect: str | None,
+    top_k: int | None,
+    staged: bool,
+    at: str | None,
+    **flags: Any,
+) -> int:
+    """Say why the hits of a QUERY are where they are.
+
+    \b
+    codesearch explain retry failed uploads
+    codesearch explain "retry failed uploads" --expect src/upload.py#Uploader.send
+    codesearch explain retry --expect src/upload.py:40 -t python --json
+
+    How the query was read, and for each hit its place by keywords and by meaning alone, the words that it has and
+    has not, and what each signal added to its score (in brackets: the signal before weighing).
+
+    With --expect: whether that place is indexed, which flag filters it away, where it ranks, and what parts it
+    from the last hit shown. Exit code: 0 if it is among the hits, else 1.
+    """  # noqa: D301 - see verbs.py
+    options.check_snapshot(staged=staged, at=at)
+    query = " ".join(words)
+    if not query.strip():
+        raise UsageError("The query is empty.", "Run: codesearch explain QUERY")
+    place = session.place
+    filters = options.read_filters(place, session.engine, (), on_disk=not (staged or at), **flags)
+    limit = top_k or session.engine.settings.top_k
+    location = None if expect is None else place.location_from_root(expect)
+    with ProgressBars() as progress:
+        explanation = session.engine.explain(
+            query, location, limit=limit, filters=filters, staged=staged, at=at, progress=progress
+        )
+    session.print(
+        lambda: documents.explanation_document(explanation),
+        lambda: explanation_layout(explanation, folder=place.prefix),
+    )
+    session.engine.finish()
+    if explanation.expected is not None:
+        return 0 if explanation.expected.place is not None and explanation.expected.place <= limit else 1
+    return 0 if explanation.hits else 1
