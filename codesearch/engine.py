@@ -16,9 +16,9 @@ from fnmatch import fnmatch
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from codesearch.errors import CorruptIndexError, IndexBusyError, RepositoryError, UsageError
+from codesearch.errors import CorruptIndexError, IndexBusyError, LocationError, RepositoryError, UsageError
 from codesearch.repository import Changes, Repository
 from codesearch.settings import Settings, load_settings
 from codesearch.types import (
@@ -32,6 +32,7 @@ from codesearch.types import (
     ProgressCallback,
     SearchResult,
     Shown,
+    Similar,
     Skipped,
     SnapshotInfo,
     Status,
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from codesearch.indexing import Workshop
     from codesearch.languages import Languages
     from codesearch.overlay import Difference
-    from codesearch.searching import Answer
+    from codesearch.searching import Searcher
     from codesearch.view.corpus import Corpus
     from codesearch.view.published import View, ViewFolder
     from codesearch.view.vectors import KnownVectors
@@ -207,20 +208,22 @@ class Engine:
         at: str | None = None,
         update: bool = True,
         min_score: float = 0.0,
+        collapsed: bool = True,
         progress: ProgressCallback | None = None,
     ) -> SearchResult:
         """The declarations that answer a query, best first, from the working tree as it is now.
 
         Indexes first where there is no index; with `update` false answers from what was indexed, leaving out
-        what the working tree no longer holds.
+        what the working tree no longer holds. `collapsed`: copies and near-copies of a hit are listed with it.
         """
         if limit < 1:
             raise UsageError(f"The number of hits must be at least 1, not {limit}.", "Try: --top-k 10")
         started = time.perf_counter()
         fixed = staged or at is not None or self.repository.is_bare
+        how: dict[str, Any] = {"limit": limit, "filters": filters, "min_score": min_score, "collapsed": collapsed}
         try:
             corpus, snapshot, commit = self._corpus(staged, at, update, progress)
-            answer = self._answer(corpus, commit, fixed, query, limit, filters, min_score)
+            answer = self._searcher(corpus, commit, fixed).search(query, **how)
         except (CorruptIndexError, IndexError, ValueError) as error:
             if isinstance(error, ValueError | IndexError) and not _came_from_arrays(error):
                 raise
@@ -228,7 +231,7 @@ class Engine:
             self._cached = None
             self._publish(staged=staged, at=at, progress=progress)
             corpus, snapshot, commit = self._corpus(staged, at, update, progress)
-            answer = self._answer(corpus, commit, fixed, query, limit, filters, min_score)
+            answer = self._searcher(corpus, commit, fixed).search(query, **how)
         took = (time.perf_counter() - started) * 1000
         return SearchResult(
             query, snapshot, round(took, 2), answer.hits, answer.near_misses, answer.terms,
@@ -250,7 +253,6 @@ class Engine:
         """Why a search gives the hits that it gives, and what became of an expected place (FILE:LINE, FILE#symbol)."""
         from codesearch.explaining import explain
         from codesearch.locations import parse_location
-        from codesearch.searching import Searcher
         from codesearch.targets import file_of_path
 
         result = self.search(
@@ -258,11 +260,34 @@ class Engine:
         )
         corpus, _, commit = self._corpus(staged, at, update, progress)
         fixed = staged or at is not None or self.repository.is_bare
-        searcher = Searcher(corpus, self._embedder, self._reader(from_git=fixed), commit)
+        searcher = self._searcher(corpus, commit, fixed)
         where = None
         if expected is not None:
             where = parse_location(expected, lambda path: file_of_path(corpus, path) is not None)
         return explain(searcher, result, filters, where, self._why_missing)
+
+    def similar(
+        self,
+        location: str,
+        *,
+        limit: int = 10,
+        filters: Filters = _NO_FILTERS,
+        progress: ProgressCallback | None = None,
+    ) -> Similar:
+        """The declarations of the working tree that are most like the one at FILE:LINE or FILE#symbol."""
+        from codesearch.locations import parse_location
+        from codesearch.similarity import similar
+        from codesearch.targets import file_of_path, find_target
+
+        shown = self.show(location)
+        corpus, _, commit = self._corpus(False, None, True, progress)
+        where = parse_location(f"{shown.path}:{shown.start_line}-{shown.end_line}", lambda _: False)
+        target = find_target(corpus, where) if file_of_path(corpus, shown.path) is not None else None
+        if target is None:
+            raise LocationError(self._why_missing(shown.path), "Only what is indexed can be compared.")
+        searcher = self._searcher(corpus, commit, self.repository.is_bare)
+        hits, copies = similar(searcher, target, "\n".join(shown.lines), limit, filters)
+        return Similar(shown, tuple(hits), tuple(copies))
 
     def _why_missing(self, path: str) -> str:
         """Why the index does not show a path."""
@@ -280,20 +305,10 @@ class Engine:
             return f"{path} is excluded by the settings ({excluded})."
         return f"{path} is not indexed." if target.exists() else f"There is no file {path}."
 
-    def _answer(
-        self,
-        corpus: Corpus,
-        commit: str | None,
-        from_git: bool,
-        query: str,
-        limit: int,
-        filters: Filters,
-        min_score: float,
-    ) -> Answer:
+    def _searcher(self, corpus: Corpus, commit: str | None, from_git: bool) -> Searcher:
         from codesearch.searching import Searcher
 
-        searcher = Searcher(corpus, self._embedder, self._reader(from_git=from_git), commit)
-        return searcher.search(query, limit=limit, filters=filters, min_score=min_score)
+        return Searcher(corpus, self._embedder, self._reader(from_git=from_git), commit)
 
     def _corpus(
         self, staged: bool, at: str | None, update: bool, progress: ProgressCallback | None

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
-from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +24,7 @@ from codesearch.types import Expectation, ExplainedHit, Explanation, Filters, Hi
 from codesearch.view.segment import kind_code
 
 _NEAR_PATHS = 5
-_CROWDING = ("crowding", "overload", "copy")  # what depends on the other hits, not on the place itself
+_CROWDING = ("crowding", "overload")  # what depends on the other hits, not on the place itself
 _FILE = kind_code(Kind.FILE)
 _NO_LIMIT = 1_000_000
 _FLAGS = {"paths": "the path", "globs": "--glob", "languages": "--lang", "kinds": "--kind", "symbols": "--symbol"}
@@ -55,7 +54,7 @@ def explain(
     target = find_target(searcher.corpus, expected) if expected is not None else None
     explainer = _Explainer(searcher, asked)
     candidates = {
-        (hit.path, hit.start_line, hit.end_line): each for each, hit in islice(searcher.hits(asked), len(result.hits))
+        (found.hit.path, found.hit.start_line, found.hit.end_line): found.candidate for found in searcher.hits(asked)
     }
     hits = tuple(explainer.hit(candidates[hit.path, hit.start_line, hit.end_line], hit) for hit in result.hits)
     expectation = None
@@ -103,24 +102,26 @@ class _Explainer:
         documents = list(target.documents)
         if not asked.documents[documents].any():
             return Expectation(location, None, (f"{self._barring(filters, documents)} does not admit it.",))
+        for explained in shown:
+            for copy in explained.hit.copies:
+                if (copy.path, copy.start_line, copy.end_line) == (path, target.first, target.last):
+                    rank = explained.hit.rank
+                    return Expectation(location, rank, (f"It is listed with hit {rank}, whose copy it is.",), explained)
         ranked = list(searcher.hits(asked, also=documents))
         found = [
-            (number, candidate, hit)
-            for number, (candidate, hit) in enumerate(ranked, 1)
-            if hit.path == path and hit.start_line <= target.first and target.last <= hit.end_line
+            (place, each)
+            for place, each in enumerate(ranked, 1)
+            if each.hit.path == path and each.hit.start_line <= target.first and target.last <= each.hit.end_line
         ]
         # Its own lines, else a part of it, else the smallest hit around it.
-        found.sort(key=lambda each: (each[1].document not in documents, each[2].end_line - each[2].start_line))
+        found.sort(key=lambda item: (item[1].candidate.document not in documents, len(item[1].lines)))
         if not found:
-            found = [
-                (number, candidate, hit)
-                for number, (candidate, hit) in enumerate(ranked, 1)
-                if candidate.document in documents
-            ]
+            found = [(place, each) for place, each in enumerate(ranked, 1) if each.candidate.document in documents]
         if not found:
             why = "It stands inside a function that is a hit itself, or the file has changed since it was indexed."
             return Expectation(location, None, (why,))
-        place, candidate, hit = found[0]
+        place, best = found[0]
+        candidate, hit = best.candidate, best.hit
         explained = self.hit(candidate, replace(hit, rank=place))
         as_whole = (hit.start_line, hit.end_line) == (target.first, target.last)
         through = "" if as_whole else f" through {path}:{hit.start_line}-{hit.end_line}"
@@ -130,16 +131,14 @@ class _Explainer:
             reasons.append(f"It has no chunk of its own: {target.holder} holds it and is ranked as a whole.")
         if len(documents) > 1 and target.name:
             reasons.append(f"It is long: {len(documents)} chunks show it, of which the best counts.")
-        if all(other.document != candidate.document for other, _ in searcher.hits(asked)):
+        if all(each.candidate.document != candidate.document for each in searcher.hits(asked, collapsed=False)):
             reasons.append("Keywords and meaning together leave it out of the candidates that are ranked.")
         last = f"; the last hit shown has {shown[-1].similarity:.2f}" if shown else ""
         reasons.append(_alone("keywords", explained.keyword_rank, f"score {explained.keyword_score:.2f}"))
         reasons.append(_alone("meaning", explained.meaning_rank, f"similarity {explained.similarity:.2f}{last}"))
-        free = 1 + sum(_alone_odds(other) > _alone_odds(candidate) for other, _ in ranked)
+        free = 1 + sum(_alone_odds(each.candidate) > _alone_odds(candidate) for each in ranked)
         if free < place:
-            reasons.append(
-                f"It is held back behind hits of the same file, name or text; without that it is hit {free}."
-            )
+            reasons.append(f"It is held back behind hits of the same file or name; without that it is hit {free}.")
         against = () if place <= len(shown) or not shown else _differences(hit, shown[-1].hit)
         return Expectation(location, place, tuple(reasons), explained, against)
 

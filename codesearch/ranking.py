@@ -52,14 +52,12 @@ _CALLABLES = [kind_code(kind) for kind in Kind if kind.is_callable]
 class Weights:
     """What signals count for one form of query, in log-odds.
 
-    `crowding` is what each hit of the same file ahead costs, `overload` each of the same name in it, `copy` each of
-    the same text anywhere.
+    `crowding` is what each hit of the same file ahead costs, `overload` each of the same name in it.
     """
 
     bias: float
     crowding: float
     overload: float
-    copy: float
     signals: Mapping[str, float]
 
 
@@ -76,7 +74,8 @@ class Measured:
 class Candidate:
     """A ranked document: the odds that it answers as a share of 1, and what each signal added to their logarithm.
 
-    `measured` are the signals themselves, before they are weighed.
+    `measured` are the signals themselves, before they are weighed. `copies` are the documents with the same text that
+    it stands for, best first.
     """
 
     document: int
@@ -84,6 +83,7 @@ class Candidate:
     signals: dict[str, float]
     measured: dict[str, float]
     named: int | None  # the asked declaration that it holds, as an index within its segment
+    copies: tuple[int, ...] = ()
 
 
 @cache
@@ -91,7 +91,7 @@ def load_weights() -> dict[Form, Weights]:
     """The shipped weights."""
     table = json.loads(WEIGHTS.read_text("utf-8"))
     return {
-        form: Weights(group["bias"], group["crowding"], group["overload"], group["copy"], group["weights"])
+        form: Weights(group["bias"], group["crowding"], group["overload"], group["weights"])
         for group in table["groups"].values()
         for form in map(Form, group["forms"])
     }
@@ -104,31 +104,41 @@ def rank(
     lexical: Lexical,
     admitted: NDArray[np.bool_],
     also: Sequence[int] = (),
+    collapsed: bool = True,
 ) -> Iterator[Candidate]:
-    """Candidates, best first; ties by path and line, so that equal content gives equal answers."""
+    """Candidates, best first; ties by path and line, so that equal content gives equal answers.
+
+    `collapsed`: of documents with one text only the best is a candidate, except for those in `also`.
+    """
     weights = load_weights()[query.form]
     measured = measure(corpus, query, vector, lexical, admitted, also)
     parts = {name: weight * measured.signals[name] for name, weight in weights.signals.items()}
     odds = np.full(len(measured.documents), weights.bias)
     for part in parts.values():
         odds += part
-    files = corpus.file_of[measured.documents]
-    counted = corpus.chunks["kind"][corpus.chunk_of[measured.documents]] != _FILE
     place = places(corpus, measured.documents)
-    parts["copy"] = crowding(odds, copies(corpus, measured.documents), place, counted, weights.copy)
-    odds = odds + parts["copy"]
-    parts["overload"] = crowding(odds, names(corpus, measured.documents), place, counted, weights.overload)
+    stands_for = _copies(corpus, measured.documents, np.lexsort((place, -odds)), set(also)) if collapsed else {}
+    hidden = {copy for group in stands_for.values() for copy in group}
+    shown = np.array([at for at in range(len(odds)) if at not in hidden], np.int64)
+    documents, odds, place = measured.documents[shown], odds[shown], place[shown]
+    parts = {name: values[shown] for name, values in parts.items()}
+    counted = corpus.chunks["kind"][corpus.chunk_of[documents]] != _FILE
+    parts["overload"] = crowding(odds, names(corpus, documents), place, counted, weights.overload)
     odds = odds + parts["overload"]
-    parts["crowding"] = crowding(odds, files, place, counted, weights.crowding)
+    parts["crowding"] = crowding(odds, corpus.file_of[documents], place, counted, weights.crowding)
     odds = odds + parts["crowding"]
     for at in np.lexsort((place, -odds)).tolist():
-        document = int(measured.documents[at])
+        document = int(documents[at])
+        before = int(shown[at])
         yield Candidate(
             document=document,
             score=float(1 / (1 + np.exp(-odds[at]))),
             signals={name: round(float(values[at]), 4) for name, values in parts.items() if values[at]},
-            measured={name: round(float(values[at]), 4) for name, values in measured.signals.items() if values[at]},
+            measured={
+                name: round(float(values[before]), 4) for name, values in measured.signals.items() if values[before]
+            },
             named=measured.named.get(document),
+            copies=tuple(int(measured.documents[copy]) for copy in stands_for.get(before, ())),
         )
 
 
@@ -200,6 +210,20 @@ def copies(corpus: Corpus, documents: NDArray[np.int64]) -> NDArray[np.int64]:
     """A number for each document, equal for those with one text."""
     keys = np.ascontiguousarray(corpus.chunks["key"][corpus.chunk_of[documents]])
     return np.unique(keys.view(f"V{keys.itemsize * keys.shape[1]}").ravel(), return_inverse=True)[1].astype(np.int64)
+
+
+def _copies(
+    corpus: Corpus, documents: NDArray[np.int64], order: NDArray[np.int64], kept: set[int]
+) -> dict[int, list[int]]:
+    """For the first of each text in an order, the later ones; all as places in `documents`. Those kept stand alone."""
+    groups = copies(corpus, documents).tolist()
+    first: dict[int, int] = {}
+    later: dict[int, list[int]] = {}
+    for at in order.tolist():
+        leader = first.setdefault(groups[at], at)
+        if leader != at and int(documents[at]) not in kept:
+            later.setdefault(leader, []).append(at)
+    return later
 
 
 def places(corpus: Corpus, documents: NDArray[np.int64]) -> NDArray[np.int64]:

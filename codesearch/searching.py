@@ -10,6 +10,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
+from codesearch.duplication import are_near_copies, shingles
 from codesearch.errors import CorruptIndexError
 from codesearch.filtering import admitted, barring, near_symbols
 from codesearch.locations import find_anchor
@@ -17,7 +18,7 @@ from codesearch.queries import Query, understand
 from codesearch.ranking import Candidate, rank
 from codesearch.retrieval import Lexical, search_names, search_words
 from codesearch.terms import identifier_terms, is_whole, words
-from codesearch.types import Embedder, Filters, Hit, Kind, Snippet
+from codesearch.types import Copy, Embedder, Filters, Hit, Kind, Snippet
 from codesearch.view.corpus import Corpus
 from codesearch.view.segment import KINDS, OWN, Segment
 
@@ -57,6 +58,15 @@ class Asked:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A candidate, the hit that shows it, and the lines that this cites."""
+
+    candidate: Candidate
+    hit: Hit
+    lines: list[str]
+
+
 class Searcher:
     """Answers queries from one corpus."""
 
@@ -65,10 +75,23 @@ class Searcher:
         self.embedder = embedder
         self._read = read
         self._commit = commit
+        self._contents: dict[int, bytes | None] = {}
+        self._lines: dict[int, list[str]] = {}
         self._changed: set[int] = set()  # files with candidates whose content is no longer what was indexed
 
-    def search(self, text: str, *, limit: int = 10, filters: Filters = _NO_FILTERS, min_score: float = 0.0) -> Answer:
-        """The best `limit` hits; none when no word of the query, nor one near it, occurs anywhere."""
+    def search(
+        self,
+        text: str,
+        *,
+        limit: int = 10,
+        filters: Filters = _NO_FILTERS,
+        min_score: float = 0.0,
+        collapsed: bool = True,
+    ) -> Answer:
+        """The best `limit` hits; none when no word of the query, nor one near it, occurs anywhere.
+
+        `collapsed`: copies and near-copies of a hit are listed with it and are no hits of their own.
+        """
         asked = self.ask(text, filters)
         if asked is None:
             return Answer((), (), ())
@@ -76,10 +99,10 @@ class Searcher:
             in_the_way = barring(self.corpus, filters)
             unknown = filters.symbols if Filters(symbols=filters.symbols) in in_the_way else ()
             return Answer((), (), asked.known, in_the_way, near_symbols(self.corpus, unknown))
-        hits = (hit for _, hit in self.hits(asked))
+        found = self.hits(asked, collapsed=collapsed)
         if not asked.lexical.any_known and not search_names(self.corpus, asked.query, asked.lexical.terms):
-            return Answer((), numbered(islice(hits, _NEAR_MISSES)), asked.known)
-        first = list(islice(hits, limit))
+            return Answer((), numbered(each.hit for each in islice(found, _NEAR_MISSES)), asked.known)
+        first = page(found, limit) if collapsed else [each.hit for each in islice(found, limit)]
         kept = numbered(hit for hit in first if hit.score >= min_score)
         misses = () if kept else numbered(first[:_NEAR_MISSES])
         return Answer(kept, misses, asked.known, left_out=len(self._changed))
@@ -93,13 +116,14 @@ class Searcher:
         documents, targets = admitted(self.corpus, filters)
         return Asked(query, lexical, self.embedder.embed_query(query.text), documents, targets)
 
-    def hits(self, asked: Asked, also: Sequence[int] = ()) -> Iterator[tuple[Candidate, Hit]]:
+    def hits(self, asked: Asked, also: Sequence[int] = (), *, collapsed: bool = True) -> Iterator[Found]:
         """Ranked candidates and the hits that show them, best first, as far as their bytes are there.
 
-        The documents in `also` are ranked even if they are no candidates.
+        The documents in `also` are ranked even if they are no candidates. `collapsed`: exact copies are listed with
+        the first of them.
         """
-        ranked = rank(self.corpus, asked.query, asked.vector, asked.lexical, asked.documents, also)
-        return self._verified(ranked, asked)
+        ranked = rank(self.corpus, asked.query, asked.vector, asked.lexical, asked.documents, also, collapsed)
+        return self.verified(ranked, asked)
 
     # --- what is cited ---
 
@@ -136,22 +160,15 @@ class Searcher:
             default=-1,
         )
 
-    def _verified(self, candidates: Iterable[Candidate], asked: Asked) -> Iterator[tuple[Candidate, Hit]]:
+    def verified(self, candidates: Iterable[Candidate], asked: Asked) -> Iterator[Found]:
         """Candidates as hits, each checked against the bytes that it cites; those that are not there are left out."""
-        corpus = self.corpus
         shown: dict[int, list[tuple[int, int, bool]]] = {}
-        contents: dict[int, bytes | None] = {}
-        lines: dict[int, list[str]] = {}
-        known = asked.known
         for candidate in candidates:
-            file = int(corpus.file_of[candidate.document])
-            segment, local = corpus.segment_of_chunk(int(corpus.chunk_of[candidate.document]))
-            row = segment.chunks[local]
-            if KINDS[int(row["kind"])] is Kind.FILE:
+            file = int(self.corpus.file_of[candidate.document])
+            segment, local = self.corpus.segment_of_chunk(int(self.corpus.chunk_of[candidate.document]))
+            if KINDS[int(segment.chunks[local]["kind"])] is Kind.FILE:
                 continue  # evidence for its parts; citing a whole file answers nothing
-            chunk = int(corpus.chunk_of[candidate.document])
-            declaration = self._cited(chunk, candidate.named, asked.targets, asked.query)
-            cited = segment.declarations[declaration] if declaration >= 0 else row
+            declaration, cited = self._cited_row(candidate.document, candidate.named, asked)
             start, end = int(cited["start"]), int(cited["end"])
             callable_ = KINDS[int(cited["kind"])].is_callable
             if any(
@@ -159,18 +176,44 @@ class Searcher:
                 for a, b, whole in shown.get(file, ())
             ):
                 continue  # the same declaration through another of its parts, or one inside a function shown
-            if file not in contents:
-                contents[file] = self._content(file)
-            content = contents[file]
-            if content is None:
-                self._changed.add(file)
+            lines = self._checked_lines(file, cited)
+            if lines is None:
                 continue
-            if not _fits(content, cited):
-                raise CorruptIndexError("The index cites lines that are not there.", "Run: codesearch index")
             shown.setdefault(file, []).append((start, end, callable_))
-            if file not in lines:
-                lines[file] = content.decode("utf-8", "replace").removeprefix("\ufeff").split("\n")
-            yield candidate, self._hit(candidate, declaration, file, segment, local, lines[file], known)
+            copies = tuple(copy for each in candidate.copies if (copy := self._copy(each, asked)) is not None)
+            hit = self._hit(candidate, declaration, file, segment, local, lines, asked.known)
+            yield Found(candidate, replace(hit, copies=copies), lines[hit.start_line - 1 : hit.end_line])
+
+    def _cited_row(self, document: int, named: int | None, asked: Asked) -> tuple[int, np.void]:
+        """The declaration that a document cites (-1: none) and the row that says where it stands."""
+        chunk = int(self.corpus.chunk_of[document])
+        segment, local = self.corpus.segment_of_chunk(chunk)
+        declaration = self._cited(chunk, named, asked.targets, asked.query)
+        return declaration, segment.declarations[declaration] if declaration >= 0 else segment.chunks[local]
+
+    def _copy(self, document: int, asked: Asked) -> Copy | None:
+        """A document that shows what another one does; None where its bytes are no longer there."""
+        file = int(self.corpus.file_of[document])
+        declaration, cited = self._cited_row(document, None, asked)
+        if self._checked_lines(file, cited) is None:
+            return None
+        segment, _ = self.corpus.segment_of_chunk(int(self.corpus.chunk_of[document]))
+        symbol = segment.strings[int(cited["symbol"])] if declaration >= 0 else ""
+        return Copy(self.corpus.path(file), int(cited["first"]), int(cited["last"]), symbol)
+
+    def _checked_lines(self, file: int, cited: np.void) -> list[str] | None:
+        """The lines of a file, None where it is not what was indexed; CorruptIndexError where the row does not fit."""
+        if file not in self._contents:
+            self._contents[file] = self._content(file)
+        content = self._contents[file]
+        if content is None:
+            self._changed.add(file)
+            return None
+        if not _fits(content, cited):
+            raise CorruptIndexError("The index cites lines that are not there.", "Run: codesearch index")
+        if file not in self._lines:
+            self._lines[file] = content.decode("utf-8", "replace").removeprefix("\ufeff").split("\n")
+        return self._lines[file]
 
     def _content(self, file: int) -> bytes | None:
         placed = self.corpus.unit_of_file(file)
@@ -228,6 +271,36 @@ class Searcher:
                 lines, first, last, symbol=names[0], signature=names[2], best=snippet.best, is_whole=is_whole
             ),
         )
+
+
+def page(found: Iterable[Found], limit: int) -> list[Hit]:
+    """The first `limit` hits, near-copies of one of them listed with it: other places of the same name."""
+    hits: list[Hit] = []
+    known: list[frozenset[int]] = []
+    for each in found:
+        own = shingles(each.lines)
+        leader = next(
+            (
+                at
+                for at, (hit, other) in enumerate(zip(hits, known, strict=True))
+                if hit.symbol == each.hit.symbol and not _overlap(hit, each.hit) and are_near_copies(own, other)
+            ),
+            None,
+        )
+        if leader is None:
+            if len(hits) == limit:
+                break
+            hits.append(each.hit)
+            known.append(own)
+        else:
+            hit = each.hit
+            copies = (Copy(hit.path, hit.start_line, hit.end_line, hit.symbol), *hit.copies)
+            hits[leader] = replace(hits[leader], copies=(*hits[leader].copies, *copies))
+    return hits
+
+
+def _overlap(one: Hit, other: Hit) -> bool:
+    return one.path == other.path and one.start_line <= other.end_line and other.start_line <= one.end_line
 
 
 def numbered(hits: Iterable[Hit]) -> tuple[Hit, ...]:

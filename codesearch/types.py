@@ -283,10 +283,21 @@ class Anchor:
 
 
 @dataclass(frozen=True, slots=True)
+class Copy:
+    """A place whose text is that of a hit, or nearly so."""
+
+    path: str
+    start_line: int
+    end_line: int
+    symbol: str
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A ranked declaration (or section, or remainder) and its verified place.
 
-    `anchor` is where the declaration's name stands; without a name, the line that matches best.
+    `copies` are other places with its text or nearly its text, which are no hits of their own. `anchor` is where the
+    declaration's name stands; without a name, the line that matches best.
     """
 
     rank: int
@@ -303,6 +314,7 @@ class Hit:
     commit: str | None
     signals: Mapping[str, float] = field(default_factory=dict)
     anchor: Anchor | None = None
+    copies: tuple[Copy, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -462,6 +474,15 @@ class Shown:
     language: str
     signature: str
     lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Similar:
+    """What is most like a declaration: hits, best first, and its own copies, which are no hits."""
+
+    declaration: Shown
+    hits: tuple[Hit, ...]
+    copies: tuple[Copy, ...]
 
 
 @dataclass(frozen=True, slots=True)

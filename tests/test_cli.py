@@ -253,7 +253,7 @@ def test_every_flag_reaches_the_engine(engine: RecordedEngine, run) -> None:
     code = run(
         "retry uploads", "src/", "-p", "tests", "-t", "py,Go", "--kind", "method,class", "--symbol", "retry",
         "-g", "*.py", "--no-tests", "--code", "--at", "HEAD~1", "-k", "3", "--no-update",
-        "--min-score", "0.5",
+        "--min-score", "0.5", "--all",
     ).code  # fmt: skip
     assert code == 0
     assert engine.calls[0] == (
@@ -273,6 +273,7 @@ def test_every_flag_reaches_the_engine(engine: RecordedEngine, run) -> None:
             "at": "HEAD~1",
             "update": False,
             "min_score": 0.5,
+            "collapsed": False,
         },
     )
 

@@ -103,7 +103,7 @@ def test_json_document_has_the_keys_of_the_contract(repository: Path) -> None:
     [hit] = document["hits"]
     assert list(hit) == [
         "rank", "score", "path", "start_line", "end_line", "symbol", "qualified_name", "kind", "language",
-        "signature", "snippet", "snippet_start_line", "commit", "signals",
+        "signature", "snippet", "snippet_start_line", "commit", "signals", "copies",
     ]  # fmt: skip
     assert hit["snippet"].split("\n")[0] == UPLOAD.split("\n")[hit["snippet_start_line"] - 1]
     assert (hit["path"], hit["start_line"], hit["end_line"]) == ("src/upload.py", 15, 17)

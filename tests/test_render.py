@@ -57,7 +57,7 @@ ESCAPE_IN_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u
 
 
 def test_hit_as_plain_text() -> None:
-    assert to_plain(text.search_layout(RESULT)) == (
+    assert to_plain(text.search_layout(RESULT.hits)) == (
         "src/upload.py:10-14  Uploader.retry  method  0.83\n"
         "    10-     @logged\n"
         "    11-     def retry(self, part):\n"
@@ -68,12 +68,12 @@ def test_hit_as_plain_text() -> None:
 def test_hits_without_code_stand_line_below_line() -> None:
     bare = replace(HIT, snippet=Snippet(10, ()))
     line = "src/upload.py:10-14  Uploader.retry  method  0.83\n"
-    assert to_plain(text.search_layout(replace(RESULT, hits=(bare, bare)))) == line + line
-    assert to_plain(text.search_layout(replace(RESULT, hits=(HIT, HIT)))).count("\n\n") == 1
+    assert to_plain(text.search_layout((bare, bare))) == line + line
+    assert to_plain(text.search_layout((HIT, HIT))).count("\n\n") == 1
 
 
 def test_signals_are_explained_strongest_first_and_snippets_can_be_left_out() -> None:
-    assert to_plain(text.search_layout(RESULT, snippets=False, explain=True)) == (
+    assert to_plain(text.search_layout(RESULT.hits, snippets=False, explain=True)) == (
         "src/upload.py:10-14  Uploader.retry  method  0.83\n      symbol +0.500  dense +0.250\n"
     )
 
@@ -121,6 +121,7 @@ def test_json_has_exactly_the_keys_of_the_contract() -> None:
                 "snippet_start_line": 10,
                 "commit": "c0ffee",
                 "signals": {"dense": 0.25, "symbol": 0.5},
+                "copies": [],
             }
         ],
     }
@@ -159,9 +160,7 @@ def test_anchor_is_the_line_that_has_the_name(
 def test_words_for_how_a_file_was_cut_are_no_kind_for_people() -> None:
     for kind in (Kind.REMAINDER, Kind.BLOCK):
         rest = replace(HIT, kind=kind, snippet=Snippet(10, ()))
-        assert to_plain(text.search_layout(replace(RESULT, hits=(rest,)))) == (
-            "src/upload.py:10-14  Uploader.retry  0.83\n"
-        )
+        assert to_plain(text.search_layout((rest,))) == ("src/upload.py:10-14  Uploader.retry  0.83\n")
         assert documents.hit_document(rest)["kind"] == kind.value
 
 
@@ -242,7 +241,7 @@ def test_no_output_carries_a_control_character_of_the_repository() -> None:
     report = IndexReport("a", FileCounts(), DeclarationCounts(), skipped, 0.1)
     language = LanguageInfo(HOSTILE, (HOSTILE,), (), 1, 1)
     layouts = [
-        text.search_layout(result, explain=True),
+        text.search_layout(result.hits, explain=True),
         text.near_misses_layout(result),
         text.show_layout(shown),
         text.outline_layout([FileOutline(HOSTILE, HOSTILE, (declaration,))]),
@@ -268,7 +267,7 @@ def test_no_output_carries_a_control_character_of_the_repository() -> None:
 
 def in_color(result: SearchResult) -> str:
     stream = io.StringIO()
-    print_layout(text.search_layout(result), stream, is_terminal=False)
+    print_layout(text.search_layout(result.hits), stream, is_terminal=False)
     return stream.getvalue()
 
 
@@ -276,7 +275,7 @@ def test_colour_changes_nothing_but_colour() -> None:
     colored = in_color(RESULT)
     assert "\x1b[" in colored
     uncolored = "\n".join(line.rstrip() for line in re.sub(r"\x1b\[[0-9;]*m", "", colored).split("\n"))
-    assert uncolored == to_plain(text.search_layout(RESULT))
+    assert uncolored == to_plain(text.search_layout(RESULT.hits))
 
 
 def test_only_colours_reach_a_terminal_from_hostile_code() -> None:

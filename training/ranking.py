@@ -49,7 +49,6 @@ GROUPS = {
 # What a hit more of one file costs: a sentence asks for one declaration wherever it is, the others for a place.
 CROWDING = {"sentence": 0.25, "topic": 2.0, "identifier": 1.0}
 OVERLOAD = 2.0  # what a hit more of one name in a file costs: one of several constructors is enough on a page
-COPY = 4.0  # what a hit more of one text costs
 # Where the fit starts, and what it is pulled to: weights set by hand, in log-odds.
 PRIOR = {
     "keywords": 9, "meaning": 8.8, "path_meaning": 2.2, "exact_name": 4, "same_words": 2, "file_evidence": 6,
@@ -226,7 +225,10 @@ def fit(questions: Sequence[Question], names: Sequence[str], group: str) -> np.n
 
 def shown(question: Question, odds: np.ndarray, cost: float) -> list[int]:
     """The candidates that a user would see first."""
-    odds = odds + crowding(odds, question.copies, question.places, question.citable, COPY)
+    first = np.unique(question.copies[order := np.lexsort((question.places, -odds))], return_index=True)[1]
+    hidden = np.ones(len(odds), bool)
+    hidden[order[first]] = False  # copies are listed with the best of them
+    odds = np.where(hidden, -np.inf, odds)
     odds = odds + crowding(odds, question.names, question.places, question.citable, OVERLOAD)
     odds = odds + crowding(odds, question.files, question.places, question.citable, cost)
     seen: dict[int, list[tuple[int, int, bool]]] = defaultdict(list)
@@ -355,7 +357,6 @@ def main() -> None:
             "bias": round(offset, 3),
             "crowding": round(slope * CROWDING[group], 3),
             "overload": round(slope * OVERLOAD, 3),
-            "copy": round(slope * COPY, 3),
             "weights": {name: round(slope * float(w), 3) for name, w in zip(names, fitted[group], strict=True)},
         }
     print("fitted on these", report(questions, lambda q: q.signals @ fitted[q.group], CROWDING))

@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from codesearch.cli import options
+from codesearch.cli import options, output
 from codesearch.cli.progress import ProgressBars
 from codesearch.cli.verbs import Session, verb
 from codesearch.errors import UsageError
-from codesearch.render import documents
+from codesearch.render import documents, text
 from codesearch.render.explanations import explanation_layout
 
 
@@ -63,3 +63,52 @@ def explain(
     if explanation.expected is not None:
         return 0 if explanation.expected.place is not None and explanation.expected.place <= limit else 1
     return 0 if explanation.hits else 1
+
+
+@verb
+@click.argument("location", metavar="LOCATION")
+@options.limit_option
+@options.filter_options
+@options.form_options
+def similar(
+    session: Session,
+    *,
+    location: str,
+    top_k: int | None,
+    files_only: bool,
+    as_jsonl: bool,
+    as_vimgrep: bool,
+    chosen_format: str | None,
+    **flags: Any,
+) -> int:
+    """List the declarations that are most like the one at a LOCATION.
+
+    \b
+    codesearch similar src/upload.py:40
+    codesearch similar src/upload.py#Uploader.send -k 5 --no-tests
+
+    By meaning and by the words that both have. LOCATION is FILE:LINE or FILE#symbol; the declaration itself and its
+    copies are no hits, its copies are named. Exit code: 0 hits, 1 nothing like it.
+    """  # noqa: D301 - see verbs.py
+    form = options.choose_format(session.as_json, files_only, as_jsonl, as_vimgrep, chosen_format)
+    place = session.place
+    filters = options.read_filters(place, session.engine, (), on_disk=True, **flags)
+    limit = top_k or session.engine.settings.top_k
+    with ProgressBars() as progress:
+        found = session.engine.similar(
+            place.absolute_location(location), limit=limit, filters=filters, progress=progress
+        )
+    if found.copies and form == "text":
+        output.print_note([text.copies_line(found.copies, place.prefix, indent="")])
+    output.print_hits(
+        found.hits,
+        form,
+        folder=place.prefix,
+        document=lambda: documents.similar_document(found),
+        layout=lambda: text.search_layout(found.hits, folder=place.prefix),
+        color=session.color,
+    )
+    if not found.hits:
+        output.print_note([text.plain("Nothing like it was found.")])
+    session.engine.finish()
+    return 0 if found.hits else 1

@@ -154,9 +154,22 @@ def open_engine(place: Place, settings: Settings | None = None) -> Engine:
     return Engine.open(place.root, settings or load_settings(place.root))
 
 
-def choose_format(chosen: str | None, shortcuts: dict[str, bool]) -> str:
+def form_options(command: Command) -> Command:
+    """How hits are printed, beside `--json`; `choose_format` takes their values."""
+    for option in (
+        click.option("--format", "chosen_format", type=click.Choice(FORMATS), help="The output format, by name."),
+        click.option("--vimgrep", "as_vimgrep", is_flag=True, help="Print path:line:col:text."),
+        click.option("--jsonl", "as_jsonl", is_flag=True, help="Print one JSON object per hit and line."),
+        click.option("-l", "--files-with-matches", "files_only", is_flag=True, help="Print only the names of files."),
+    ):
+        command = option(command)
+    return command
+
+
+def choose_format(as_json: bool, files_only: bool, as_jsonl: bool, as_vimgrep: bool, chosen_format: str | None) -> str:
     """The one output format that `--format` and its shortcuts (`--json` …) name; text if none does."""
-    named = {name for name, given in shortcuts.items() if given} | ({chosen} if chosen else set())
+    given = {"json": as_json, "jsonl": as_jsonl, "vimgrep": as_vimgrep, "files": files_only}
+    named = {name for name, is_given in given.items() if is_given} | ({chosen_format} if chosen_format else set())
     if len(named) > 1:
         raise UsageError(f"Several output formats: {', '.join(sorted(named))}.", "Give one of them.")
     return named.pop() if named else "text"

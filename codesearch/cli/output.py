@@ -5,14 +5,15 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TextIO
 
 from codesearch.errors import CodesearchError
-from codesearch.render.documents import Document, to_json
+from codesearch.render.documents import Document, hit_document, to_json
 from codesearch.render.plain import to_plain
 from codesearch.render.safe import sanitise
-from codesearch.render.text import Layout
+from codesearch.render.text import Layout, file_list, vimgrep_line
+from codesearch.types import Hit
 
 _NOT_WRITTEN = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF})
 
@@ -38,6 +39,28 @@ def wants_color(choice: str | None, setting: str, stream: TextIO) -> bool:
         if setting in ("always", "never"):
             return setting == "always"
     return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def print_hits(
+    hits: Sequence[Hit],
+    form: str,
+    *,
+    folder: str,
+    document: Callable[[], Document],
+    layout: Callable[[], Layout],
+    color: bool,
+) -> None:
+    """Prints hits in the format that was asked for; `document` and `layout` make the two that hold more than hits."""
+    if form == "json":
+        print_document(document())
+    elif form == "jsonl":
+        print_text("".join(to_json(hit_document(hit)) + "\n" for hit in hits))
+    elif form == "vimgrep":
+        print_text("".join(vimgrep_line(hit, folder=folder) + "\n" for hit in hits))
+    elif form == "files":
+        print_text("".join(path + "\n" for path in file_list(hits, folder=folder)))
+    else:
+        print_layout(layout(), color=color)
 
 
 def print_layout(layout: Layout, *, color: bool) -> None:

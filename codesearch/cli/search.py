@@ -38,7 +38,7 @@ class Context:
 @options.snapshot_options
 @click.option("--no-update", is_flag=True, help="Search the index as it is, even if files have changed.")
 @click.option("--min-score", type=float, default=0.0, metavar="SCORE", help="No hits below this score.")
-@click.option("-l", "--files-with-matches", "files_only", is_flag=True, help="Print only the names of files.")
+@click.option("--all", "every", is_flag=True, help="Show copies of a hit as hits of their own.")
 @click.option(
     "-A",
     "--after-context",
@@ -58,10 +58,8 @@ class Context:
 @click.option("--context", type=click.IntRange(min=0), metavar="N", help="Show N lines around each match; also -C N.")
 @click.option("--no-snippet", is_flag=True, help="Print no code.")
 @click.option("--explain", is_flag=True, help="Print the signals that made each score.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option("--jsonl", "as_jsonl", is_flag=True, help="Print one JSON object per hit and line.")
-@click.option("--vimgrep", "as_vimgrep", is_flag=True, help="Print path:line:col:text.")
-@click.option("--format", "chosen_format", type=click.Choice(options.FORMATS), help="The output format, by name.")
+@options.json_option
+@options.form_options
 @options.color_option
 @options.place_options
 @click.pass_context
@@ -74,6 +72,7 @@ def search(
     at: str | None,
     no_update: bool,
     min_score: float,
+    every: bool,
     files_only: bool,
     after: int | None,
     before: int | None,
@@ -101,9 +100,7 @@ def search(
     options.check_snapshot(staged=staged, at=at)
     if not math.isfinite(min_score):
         raise UsageError(f"--min-score must be a number, not {min_score}.", "Try: --min-score 0.5")
-    form = options.choose_format(
-        chosen_format, {"json": as_json, "jsonl": as_jsonl, "vimgrep": as_vimgrep, "files": files_only}
-    )
+    form = options.choose_format(as_json, files_only, as_jsonl, as_vimgrep, chosen_format)
     folders, lines = _folders_and_lines(directories, context)
     place = find_place(folders)
     wanted = _context(before, after, lines)
@@ -126,6 +123,7 @@ def search(
             at=at,
             update=not no_update,
             min_score=min_score,
+            collapsed=not every,
             progress=progress,
         )
 
@@ -134,12 +132,13 @@ def search(
     elif wanted is not None and form in ("text", "json", "jsonl"):
         origin = f"{at}:" if at is not None else f"{place.root}/"
         result = _with_snippets(result, [_widen(engine, hit, wanted, origin) for hit in result.hits])
-    _print_hits(
-        result,
+    whole = wanted is not None
+    output.print_hits(
+        result.hits,
         form,
         folder=place.prefix,
-        explain=explain,
-        whole=wanted is not None,
+        document=lambda: documents.search_document(result),
+        layout=lambda: text.search_layout(result.hits, folder=place.prefix, explain=explain, whole=whole),
         color=output.wants_color(color, settings.color, sys.stdout),
     )
     if not result.hits:
@@ -170,19 +169,6 @@ def _context(before: int | None, after: int | None, around: int | None) -> Conte
 
 
 # --- from hits to output ------------------------------------------------------------------------------------
-
-
-def _print_hits(result: SearchResult, form: str, *, folder: str, explain: bool, whole: bool, color: bool) -> None:
-    if form == "json":
-        output.print_document(documents.search_document(result))
-    elif form == "jsonl":
-        output.print_text("".join(documents.to_json(documents.hit_document(hit)) + "\n" for hit in result.hits))
-    elif form == "vimgrep":
-        output.print_text("".join(text.vimgrep_line(hit, folder=folder) + "\n" for hit in result.hits))
-    elif form == "files":
-        output.print_text("".join(path + "\n" for path in text.file_list(result.hits, folder=folder)))
-    else:
-        output.print_layout(text.search_layout(result, folder=folder, explain=explain, whole=whole), color=color)
 
 
 def _with_snippets(result: SearchResult, snippets: Sequence[Snippet]) -> SearchResult:

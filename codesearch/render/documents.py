@@ -19,6 +19,7 @@ from codesearch.types import (
     LanguageInfo,
     SearchResult,
     Shown,
+    Similar,
     Skipped,
     Status,
 )
@@ -63,6 +64,18 @@ def hit_document(hit: Hit) -> Document:
         "snippet_start_line": hit.snippet.start_line,
         "commit": hit.commit,
         "signals": {name: round(float(value), 4) for name, value in hit.signals.items()},
+        "copies": [asdict(copy) for copy in hit.copies],
+    }
+
+
+def similar_document(similar: Similar) -> Document:
+    """What is most like a declaration: that, its copies, and the hits."""
+    declaration = shown_document(similar.declaration)
+    del declaration["text"]
+    return {
+        **declaration,
+        "copies": [asdict(copy) for copy in similar.copies],
+        "hits": [hit_document(hit) for hit in similar.hits],
     }
 
 

@@ -21,6 +21,7 @@ from enum import StrEnum
 from codesearch.render.safe import sanitise, sanitise_code, shown_bytes, shown_path
 from codesearch.types import (
     Anchor,
+    Copy,
     FileOutline,
     Filters,
     Hit,
@@ -35,6 +36,7 @@ from codesearch.types import (
 )
 
 SNIPPET_LINES = 8  # enough to recognise a function; ten hits still fit on two screens
+COPIES_SHOWN = 3  # of a hit; --json has all, --all makes hits of them
 SKIPPED_SHOWN = 5  # per reason; --json has all
 FILENAMES_SHOWN = 4  # of a language; prose alone has 25, and --json has all
 LONGEST_QUERY = 80  # characters of a query said back; a pasted stack trace would push the answer off the screen
@@ -73,7 +75,7 @@ Layout = Iterable[Line | Code]
 
 
 def search_layout(
-    result: SearchResult,
+    hits: Sequence[Hit],
     *,
     folder: str = "",
     snippets: bool = True,
@@ -81,11 +83,13 @@ def search_layout(
     whole: bool = False,
 ) -> Iterator[Line | Code]:
     """Hits, best first. `whole` keeps every line of a snippet, else the best `SNIPPET_LINES` are shown."""
-    for number, hit in enumerate(result.hits):
+    for number, hit in enumerate(hits):
         with_code = snippets and bool(hit.snippet.lines)
         if number and (with_code or explain):
             yield Line()
         yield hit_line(hit, folder)
+        if hit.copies:
+            yield copies_line(hit.copies, folder)
         if explain:
             yield _signals_line(hit)
         if with_code:
@@ -283,6 +287,14 @@ def _barred(filters: Filters, folder: str) -> str:
 def hit_line(hit: Hit, folder: str) -> Line:
     """A hit's citation and its score."""
     return Line((*_citation_line(hit, folder).spans, (f"  {hit.score:.2f}", Role.FAINT)))
+
+
+def copies_line(copies: Sequence[Copy], folder: str, indent: str = "      ") -> Line:
+    """Where else the text of a hit stands."""
+    places = [f"{shown_path(copy.path, folder)}:{copy.start_line}-{copy.end_line}" for copy in copies]
+    more = f" and {len(places) - COPIES_SHOWN:,} more" if len(places) > COPIES_SHOWN else ""
+    also = "a copy" if len(places) == 1 else f"{len(places):,} copies"
+    return Line(((f"{indent}{also}: {', '.join(places[:COPIES_SHOWN])}{more}", Role.FAINT),))
 
 
 def _signals_line(hit: Hit) -> Line:

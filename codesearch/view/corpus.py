@@ -156,6 +156,11 @@ class Corpus:
         """Cosine of a unit query vector with the vector of every chunk."""
         return _similarities(self._matrices, query)
 
+    def vectors(self, chunks: NDArray[np.int64]) -> NDArray[np.float32]:
+        """The vectors of some chunks, shape (len(chunks), dimensions)."""
+        placed = [self.segment_of_chunk(chunk) for chunk in chunks.tolist()]
+        return np.stack([segment.codes[local] * segment.scales[local] for segment, local in placed]).astype(np.float32)
+
     def path_similarities(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
         """Cosine of a unit query vector with the vector of every path."""
         return _similarities(self._path_matrices, query)
