@@ -207,14 +207,15 @@ class Engine:
         staged: bool = False,
         at: str | None = None,
         update: bool = True,
-        min_score: float = 0.0,
+        min_score: float | None = None,
         collapsed: bool = True,
         progress: ProgressCallback | None = None,
     ) -> SearchResult:
         """The declarations that answer a query, best first, from the working tree as it is now.
 
         Indexes first where there is no index; with `update` false answers from what was indexed, leaving out
-        what the working tree no longer holds. `collapsed`: copies and near-copies of a hit are listed with it.
+        what the working tree no longer holds. Without `min_score` there are no hits when nothing here answers the
+        query. `collapsed`: copies and near-copies of a hit are listed with it.
         """
         if limit < 1:
             raise UsageError(f"The number of hits must be at least 1, not {limit}.", "Try: --top-k 10")

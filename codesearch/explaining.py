@@ -107,7 +107,7 @@ class _Explainer:
                 if (copy.path, copy.start_line, copy.end_line) == (path, target.first, target.last):
                     rank = explained.hit.rank
                     return Expectation(location, rank, (f"It is listed with hit {rank}, whose copy it is.",), explained)
-        ranked = list(searcher.hits(asked, also=documents))
+        ranked = list(searcher.hits(asked, kept=documents))
         found = [
             (place, each)
             for place, each in enumerate(ranked, 1)

@@ -37,7 +37,15 @@ _VERBS = frozenset(
     unregister unsubscribe unwrap update upgrade upload use validate verify visit wait walk warn watch wrap
     write yield""".split()  # noqa: SIM905
 )
+# Those that as often begin a topic: "request cancellation", "cache store repository", "test watcher".
+_NOUNS = frozenset(
+    """abort block build cache change copy crash dispatch display dump export filter flush format group hash
+    index insert issue limit link list lock log map match measure mount order patch process query queue
+    record redirect release report request retry round scan schedule scroll search sort store stream switch
+    test trace trigger upgrade upload watch""".split()  # noqa: SIM905
+)
 _ASKS_FOR_ONE = frozenset({"where", "which", "who", "when"})  # "where is the payload unmasked": one declaration
+_SHORTEST_GERUND = len("thing")
 _ASKS_FOR_A_PLACE = frozenset({"how", "what", "why", "does", "is", "can"})
 # What only a sentence has: it says what one declaration does, where a bare noun phrase names a topic.
 _OF_SENTENCES = frozenset(
@@ -134,8 +142,12 @@ def _form(text: str, said: list[str]) -> Form:
         return Form.QUESTION
     if len(said) == 1:
         return Form.IDENTIFIER
+    if first.endswith("ing") and len(first) > _SHORTEST_GERUND:  # "running code in a thread": a topic, not its doc
+        return Form.PHRASE
     if not _OF_SENTENCES.isdisjoint(word.lower() for word in said):
         return Form.SENTENCE
+    if first in _NOUNS:
+        return Form.PHRASE
     if first in _VERBS or (first.endswith("s") and (first[:-1] in _VERBS or first[:-2] in _VERBS)):
         return Form.COMMAND
     return Form.PHRASE

@@ -91,33 +91,24 @@ def load_weights() -> dict[Form, Weights]:
     """The shipped weights."""
     table = json.loads(WEIGHTS.read_text("utf-8"))
     return {
-        form: Weights(group["bias"], group["crowding"], group["overload"], group["weights"])
+        form: Weights(group["bias"], group["crowding"][form], group["overload"], group["weights"])
         for group in table["groups"].values()
         for form in map(Form, group["forms"])
     }
 
 
 def rank(
-    corpus: Corpus,
-    query: Query,
-    vector: NDArray[np.float32],
-    lexical: Lexical,
-    admitted: NDArray[np.bool_],
-    also: Sequence[int] = (),
-    collapsed: bool = True,
+    corpus: Corpus, query: Query, measured: Measured, *, collapsed: bool = True, kept: Sequence[int] = ()
 ) -> Iterator[Candidate]:
     """Candidates, best first; ties by path and line, so that equal content gives equal answers.
 
-    `collapsed`: of documents with one text only the best is a candidate, except for those in `also`.
+    `collapsed`: of documents with one text only the best is a candidate, except for those in `kept`.
     """
     weights = load_weights()[query.form]
-    measured = measure(corpus, query, vector, lexical, admitted, also)
     parts = {name: weight * measured.signals[name] for name, weight in weights.signals.items()}
-    odds = np.full(len(measured.documents), weights.bias)
-    for part in parts.values():
-        odds += part
+    odds = odds_of(query, measured)
     place = places(corpus, measured.documents)
-    stands_for = _copies(corpus, measured.documents, np.lexsort((place, -odds)), set(also)) if collapsed else {}
+    stands_for = _copies(corpus, measured.documents, np.lexsort((place, -odds)), set(kept)) if collapsed else {}
     hidden = {copy for group in stands_for.values() for copy in group}
     shown = np.array([at for at in range(len(odds)) if at not in hidden], np.int64)
     documents, odds, place = measured.documents[shown], odds[shown], place[shown]
@@ -140,6 +131,15 @@ def rank(
             named=measured.named.get(document),
             copies=tuple(int(measured.documents[copy]) for copy in stands_for.get(before, ())),
         )
+
+
+def odds_of(query: Query, measured: Measured) -> NDArray[np.float64]:
+    """The logarithm of the odds of each candidate by itself, whatever the others are."""
+    weights = load_weights()[query.form]
+    odds = np.full(len(measured.documents), weights.bias)
+    for name, weight in weights.signals.items():
+        odds += weight * measured.signals[name]
+    return odds
 
 
 def measure(
@@ -167,6 +167,7 @@ def measure(
         chosen = np.union1d(chosen, np.array(also, np.int64))
     chunks, files = corpus.chunk_of[chosen], corpus.file_of[chosen]
     rows = corpus.chunks[chunks]
+    file_names = words_of_file_names(query, [corpus.path(file) for file in files.tolist()])
     callables = np.isin(rows["kind"], _CALLABLES)
     signals: dict[str, NDArray[Any]] = {
         "keywords": lexical.scores[chosen],
@@ -177,7 +178,8 @@ def measure(
         "name_words": words_in_names(lexical, chunks, len(corpus.chunks)),
         "file_words": words_in_files(lexical, corpus, files),
         "path_words": words_in_paths(lexical, files, corpus.file_count),
-        "file_name": words_of_file_names(query, [corpus.path(file) for file in files.tolist()]),
+        "file_name": file_names,
+        "exact_in_file": (exactness[chosen] > 0) * file_names,  # `Query` in query.ex, not where it is reopened
         "file_evidence": file_evidence(base[chosen], files),
         "callable": callables,
         "constructor": rows["kind"] == _CONSTRUCTOR,

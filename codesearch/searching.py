@@ -10,12 +10,13 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
+from codesearch.confidence import confidence, evidence
 from codesearch.duplication import are_near_copies, shingles
 from codesearch.errors import CorruptIndexError
 from codesearch.filtering import admitted, barring, near_symbols
 from codesearch.locations import find_anchor
 from codesearch.queries import Query, understand
-from codesearch.ranking import Candidate, rank
+from codesearch.ranking import Candidate, Measured, measure, odds_of, rank
 from codesearch.retrieval import Lexical, search_names, search_words
 from codesearch.terms import identifier_terms, is_whole, words
 from codesearch.types import Copy, Embedder, Filters, Hit, Kind, Snippet
@@ -85,12 +86,13 @@ class Searcher:
         *,
         limit: int = 10,
         filters: Filters = _NO_FILTERS,
-        min_score: float = 0.0,
+        min_score: float | None = None,
         collapsed: bool = True,
     ) -> Answer:
-        """The best `limit` hits; none when no word of the query, nor one near it, occurs anywhere.
+        """The best `limit` hits; none when nothing here answers the query, whatever the filters admit.
 
-        `collapsed`: copies and near-copies of a hit are listed with it and are no hits of their own.
+        With `min_score`, instead, those of at least that score. `collapsed`: copies and near-copies of a hit are listed
+        with it and are no hits of their own.
         """
         asked = self.ask(text, filters)
         if asked is None:
@@ -99,11 +101,12 @@ class Searcher:
             in_the_way = barring(self.corpus, filters)
             unknown = filters.symbols if Filters(symbols=filters.symbols) in in_the_way else ()
             return Answer((), (), asked.known, in_the_way, near_symbols(self.corpus, unknown))
-        found = self.hits(asked, collapsed=collapsed)
-        if not asked.lexical.any_known and not search_names(self.corpus, asked.query, asked.lexical.terms):
+        measured = self.measure(asked)
+        found = self.hits(asked, measured, collapsed=collapsed)
+        if min_score is None and not self.is_answered(asked, measured if filters == _NO_FILTERS else None):
             return Answer((), numbered(each.hit for each in islice(found, _NEAR_MISSES)), asked.known)
         first = page(found, limit) if collapsed else [each.hit for each in islice(found, limit)]
-        kept = numbered(hit for hit in first if hit.score >= min_score)
+        kept = numbered(hit for hit in first if min_score is None or hit.score >= min_score)
         misses = () if kept else numbered(first[:_NEAR_MISSES])
         return Answer(kept, misses, asked.known, left_out=len(self._changed))
 
@@ -116,14 +119,37 @@ class Searcher:
         documents, targets = admitted(self.corpus, filters)
         return Asked(query, lexical, self.embedder.embed_query(query.text), documents, targets)
 
-    def hits(self, asked: Asked, also: Sequence[int] = (), *, collapsed: bool = True) -> Iterator[Found]:
+    def measure(self, asked: Asked, also: Sequence[int] = ()) -> Measured:
+        """The signals of the candidates, and of the documents in `also`."""
+        return measure(self.corpus, asked.query, asked.vector, asked.lexical, asked.documents, also)
+
+    def is_answered(self, asked: Asked, measured: Measured | None = None) -> bool:
+        """Whether the repository has an answer at all; filters do not count, so `measured` is of all documents.
+
+        A name that is declared and a single word that occurs are always answered.
+        """
+        corpus, query, lexical = self.corpus, asked.query, asked.lexical
+        if search_names(corpus, query, lexical.terms):
+            return True
+        if not lexical.any_known:
+            return False
+        if sum(not is_whole(term.term) for term in query.terms) == 1:
+            return True
+        if measured is None:
+            measured = self.measure(replace(asked, documents=np.ones(len(corpus), bool)))
+        odds = float(odds_of(query, measured).max(initial=-np.inf))
+        return confidence(evidence(corpus, query, lexical, asked.vector, odds)) >= 0
+
+    def hits(
+        self, asked: Asked, measured: Measured | None = None, *, collapsed: bool = True, kept: Sequence[int] = ()
+    ) -> Iterator[Found]:
         """Ranked candidates and the hits that show them, best first, as far as their bytes are there.
 
-        The documents in `also` are ranked even if they are no candidates. `collapsed`: exact copies are listed with
-        the first of them.
+        `collapsed`: exact copies are listed with the first of them, except for the documents in `kept`.
         """
-        ranked = rank(self.corpus, asked.query, asked.vector, asked.lexical, asked.documents, also, collapsed)
-        return self.verified(ranked, asked)
+        if measured is None:
+            measured = self.measure(asked, kept)
+        return self.verified(rank(self.corpus, asked.query, measured, collapsed=collapsed, kept=kept), asked)
 
     # --- what is cited ---
 
@@ -275,23 +301,15 @@ class Searcher:
 
 def page(found: Iterable[Found], limit: int) -> list[Hit]:
     """The first `limit` hits, near-copies of one of them listed with it: other places of the same name."""
+    kept: list[Found] = []
     hits: list[Hit] = []
-    known: list[frozenset[int]] = []
     for each in found:
-        own = shingles(each.lines)
-        leader = next(
-            (
-                at
-                for at, (hit, other) in enumerate(zip(hits, known, strict=True))
-                if hit.symbol == each.hit.symbol and not _overlap(hit, each.hit) and are_near_copies(own, other)
-            ),
-            None,
-        )
+        leader = next((at for at, other in enumerate(kept) if _is_copy(each, other)), None)
         if leader is None:
             if len(hits) == limit:
                 break
+            kept.append(each)
             hits.append(each.hit)
-            known.append(own)
         else:
             hit = each.hit
             copies = (Copy(hit.path, hit.start_line, hit.end_line, hit.symbol), *hit.copies)
@@ -299,8 +317,12 @@ def page(found: Iterable[Found], limit: int) -> list[Hit]:
     return hits
 
 
-def _overlap(one: Hit, other: Hit) -> bool:
-    return one.path == other.path and one.start_line <= other.end_line and other.start_line <= one.end_line
+def _is_copy(one: Found, other: Found) -> bool:
+    """Whether one hit repeats another one: both have one name, nearly one text, and no line in common."""
+    a, b = one.hit, other.hit
+    if a.symbol != b.symbol or (a.path == b.path and a.start_line <= b.end_line and b.start_line <= a.end_line):
+        return False
+    return are_near_copies(shingles(one.lines), shingles(other.lines))
 
 
 def numbered(hits: Iterable[Hit]) -> tuple[Hit, ...]:

@@ -7,6 +7,7 @@ shows what each added under these names.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +40,16 @@ _LIKELY_MEANT = {
     Kind.SECTION: 0.5,
 }
 CROWD = 2  # hits of a file after which a further one is held back no more: a large file can hold the answer as well
+# The longest that fits is taken off; coarser than the endings of a search for words: it only compares names.
+_ENDINGS = tuple(
+    sorted(
+        """s es ies ed ing ings er ers or ors y e ion ions ation ations ition itions ator ators ating ated ate ize ized
+        izing izer izers ization izations able ables ment ments ive ives""".split(),  # noqa: SIM905
+        key=len,
+        reverse=True,
+    )
+)
+_SHORTEST_STEM = 4
 # File names that say nothing themselves: the folder names what is inside.
 _NAMELESS = frozenset({"index", "mod", "init", "__init__", "lib", "main"})
 
@@ -94,17 +105,26 @@ def words_in_paths(lexical: Lexical, files: NDArray[np.int64], count: int) -> ND
 
 
 def words_of_file_names(query: Query, paths: Sequence[str]) -> NDArray[np.float64]:
-    """The share of a file name's words that the query has, number aside; the folder's where a file is only `index`."""
-    asked = {term.term.rstrip("s") for term in query.terms if not is_whole(term.term)}
+    """The share of a file name's words that the query has in some form; the folder's where a file is only `index`."""
+    asked = {stem_of(term.term) for term in query.terms if not is_whole(term.term)}
     shares: dict[str, float] = {}
     for path in dict.fromkeys(paths):
         *folders, name = path.split("/")
         stem = name.split(".")[0]
         if stem.lower() in _NAMELESS and folders:
             stem = folders[-1]
-        parts = [part.rstrip("s") for word in words(stem) for part in split_identifier(word)]
+        parts = [stem_of(part) for word in words(stem) for part in split_identifier(word)]
         shares[path] = sum(part in asked for part in parts) / max(len(parts), 1)
     return np.array([shares[path] for path in paths])
+
+
+@lru_cache(maxsize=100_000)
+def stem_of(word: str) -> str:
+    """A word without its English ending, so that router, routing, routes and route are one; no word by itself."""
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
+            return word[: -len(ending)]
+    return word
 
 
 def roles(given: NDArray[np.uint8], tests: NDArray[np.bool_], query: Query) -> dict[str, NDArray[np.bool_]]:

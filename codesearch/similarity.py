@@ -46,7 +46,7 @@ def similar(
         for signals in [{"meaning": round(float(meaning[document]), 4), "words": round(float(words[document]), 4)}]
     )
     own = shingles(lines.split("\n"))
-    path = corpus.path(target.file)
+    path, symbol = corpus.path(target.file), target.symbol
     copies: list[Copy] = []
 
     def others() -> Iterator[Found]:
@@ -54,7 +54,8 @@ def similar(
             hit = found.hit
             if hit.path == path and hit.start_line <= target.last and target.first <= hit.end_line:
                 continue  # itself, what is around it, what is inside it
-            if "\n".join(found.lines) == lines or are_near_copies(own, shingles(found.lines)):
+            is_near = hit.symbol == symbol and are_near_copies(own, shingles(found.lines))
+            if is_near or "\n".join(found.lines) == lines:
                 copies.append(Copy(hit.path, hit.start_line, hit.end_line, hit.symbol))
             else:
                 yield found

@@ -21,8 +21,8 @@ _FILE = kind_code(Kind.FILE)
 class Target:
     """A place as a corpus has it: its file, its lines, and the documents that show them (parts of a long one).
 
-    `name` is the declaration's qualified name, "" for lines that are none. `holder` names the declaration whose chunk
-    holds the place where it has no chunk of its own, else it is "".
+    `name` is the declaration's qualified name, `symbol` its own; both "" for lines that are none. `holder` names the
+    declaration whose chunk holds the place where it has no chunk of its own, else it is "".
     """
 
     file: int
@@ -30,6 +30,7 @@ class Target:
     last: int
     documents: tuple[int, ...]
     name: str = ""
+    symbol: str = ""
     holder: str = ""
 
 
@@ -69,7 +70,15 @@ def find_target(corpus: Corpus, where: Location) -> Target | None:
             around = int(chunks[parts[0]]["declaration"])
             holder = names.qualified(around) if around >= 0 else "the lines around it"
         first, last = names.lines(index)
-        return Target(file, first, last, tuple(document_of[at] for at in parts), names.qualified(index), holder)
+        return Target(
+            file,
+            first,
+            last,
+            tuple(document_of[at] for at in parts),
+            names.qualified(index),
+            names.symbol(index),
+            holder,
+        )
     if where.first is not None:
         until = where.last or where.first
         citable = [at for at in citable if chunks[at]["first"] <= until and chunks[at]["last"] >= where.first]

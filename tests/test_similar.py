@@ -53,6 +53,12 @@ def test_the_likest_comes_first_and_neither_itself_nor_its_copies_come(ship: Pat
     assert set(found.hits[0].signals) == {"meaning", "words"}
 
 
+def test_a_twin_of_another_name_is_a_hit_and_no_copy(tmp_path: Path) -> None:
+    root = init(tmp_path / "twins", {"get.py": READ, "put.py": READ.replace("read_thermometer", "poll_thermometer")})
+    found = similar(root, "get.py:1")
+    assert ([hit.path for hit in found.hits], found.copies) == (["put.py"], ())
+
+
 def test_what_stands_around_or_inside_it_is_not_like_it(ship: Path) -> None:
     method = similar(ship, "ship.py#Ship.read_thermometer")
     assert all(hit.path != "ship.py" for hit in method.hits)

@@ -115,7 +115,7 @@ def main() -> None:
         "terms_version": TERMS_VERSION,
         "dimensions": args.dimensions,
         "source": f"distilled from {args.teacher_name}, {len(terms)} terms",
-        "fields": {"body": 1.0, "name": 0.8, "doc": 0.5},
+        "fields": {"body": 1.0, "name": 0.9, "signature": 0.3, "doc": 0.5},
     }
     write_model(args.model, terms, matrix, config)
 

@@ -20,7 +20,7 @@ import json
 import math
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -46,8 +46,9 @@ GROUPS = {
     "topic": (Form.QUESTION, Form.PHRASE),
     "identifier": (Form.IDENTIFIER,),
 }
-# What a hit more of one file costs: a sentence asks for one declaration wherever it is, the others for a place.
-CROWDING = {"sentence": 0.25, "topic": 2.0, "identifier": 1.0}
+# What a hit more of one file costs: a sentence asks for one declaration wherever it is, the others for a place, "how …"
+# for nothing else.
+CROWDING = {Form.SENTENCE: 0.25, Form.COMMAND: 0.25, Form.QUESTION: 5.0, Form.PHRASE: 3.0, Form.IDENTIFIER: 1.0}
 OVERLOAD = 2.0  # what a hit more of one name in a file costs: one of several constructors is enough on a page
 # Where the fit starts, and what it is pulled to: weights set by hand, in log-odds.
 PRIOR = {
@@ -263,12 +264,14 @@ def ndcg(question: Question, hits: list[int]) -> float:
     return sum(1 / math.log2(rank + 2) for rank in found) / ideal
 
 
-def report(questions: Sequence[Question], odds_of: Callable[[Question], np.ndarray], costs: dict[str, float]) -> str:
+def report(
+    questions: Sequence[Question], odds_of: Callable[[Question], np.ndarray], costs: Mapping[Form, float]
+) -> str:
     """NDCG of files, mean over repositories; success@k and exact@k of declarations."""
     files: dict[str, list[float]] = defaultdict(list)
     ranks = []
     for question in questions:
-        hits = shown(question, odds_of(question), costs[question.group])
+        hits = shown(question, odds_of(question), costs[question.form])
         if question.is_file:
             files[question.repository].append(ndcg(question, hits))
         else:
@@ -355,7 +358,7 @@ def main() -> None:
         groups[group] = {
             "forms": [str(form) for form in forms],
             "bias": round(offset, 3),
-            "crowding": round(slope * CROWDING[group], 3),
+            "crowding": {str(form): round(slope * CROWDING[form], 3) for form in forms},
             "overload": round(slope * OVERLOAD, 3),
             "weights": {name: round(slope * float(w), 3) for name, w in zip(names, fitted[group], strict=True)},
         }

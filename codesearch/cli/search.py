@@ -37,7 +37,7 @@ class Context:
 @options.filter_options
 @options.snapshot_options
 @click.option("--no-update", is_flag=True, help="Search the index as it is, even if files have changed.")
-@click.option("--min-score", type=float, default=0.0, metavar="SCORE", help="No hits below this score.")
+@click.option("--min-score", type=float, metavar="SCORE", help="Every hit from this score on; 0 shows what there is.")
 @click.option("--all", "every", is_flag=True, help="Show copies of a hit as hits of their own.")
 @click.option(
     "-A",
@@ -71,7 +71,7 @@ def search(
     staged: bool,
     at: str | None,
     no_update: bool,
-    min_score: float,
+    min_score: float | None,
     every: bool,
     files_only: bool,
     after: int | None,
@@ -98,7 +98,7 @@ def search(
     Exit code: 0 hits, 1 nothing found, 2 error.
     """
     options.check_snapshot(staged=staged, at=at)
-    if not math.isfinite(min_score):
+    if min_score is not None and not math.isfinite(min_score):
         raise UsageError(f"--min-score must be a number, not {min_score}.", "Try: --min-score 0.5")
     form = options.choose_format(as_json, files_only, as_jsonl, as_vimgrep, chosen_format)
     folders, lines = _folders_and_lines(directories, context)

@@ -39,6 +39,7 @@ class Corpus:
         self.file_bases = _bases([len(source.table) for source in sources])
         self.file_count = int(self.file_bases[-1])
         files, segment_of, unit_of = self._placed_units()
+        self._paths: dict[int, str] = {}  # those that were asked for; a query asks for some hundred
         self.file_unit = np.full(self.file_count, -1, np.int64)
         self.file_segment = np.zeros(self.file_count, np.int64)
         self.file_unit[files] = unit_of
@@ -169,8 +170,11 @@ class Corpus:
 
     def path(self, file: int) -> str:
         """The path of a file."""
-        source = int(np.searchsorted(self.file_bases, file, side="right")) - 1
-        return self.sources[source].table.paths[file - int(self.file_bases[source])]
+        known = self._paths.get(file)
+        if known is None:
+            source = int(np.searchsorted(self.file_bases, file, side="right")) - 1
+            known = self._paths[file] = self.sources[source].table.paths[file - int(self.file_bases[source])]
+        return known
 
     def segment_of_chunk(self, chunk: int) -> tuple[Segment, int]:
         """The segment that holds a chunk, and the chunk's index in it."""
