@@ -12,7 +12,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from fnmatch import fnmatch
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
@@ -252,6 +251,7 @@ class Engine:
         progress: ProgressCallback | None = None,
     ) -> Explanation:
         """Why a search gives the hits that it gives, and what became of an expected place (FILE:LINE, FILE#symbol)."""
+        from codesearch.absence import why_absent
         from codesearch.explaining import explain
         from codesearch.locations import parse_location
         from codesearch.targets import file_of_path
@@ -260,12 +260,18 @@ class Engine:
             query, limit=limit, filters=filters, staged=staged, at=at, update=update, progress=progress
         )
         corpus, _, commit = self._corpus(staged, at, update, progress)
-        fixed = staged or at is not None or self.repository.is_bare
-        searcher = self._searcher(corpus, commit, fixed)
+        searched = "the index (staged)" if staged else at or ("HEAD" if self.repository.is_bare else None)
+        searcher = self._searcher(corpus, commit, searched is not None)
         where = None
         if expected is not None:
             where = parse_location(expected, lambda path: file_of_path(corpus, path) is not None)
-        return explain(searcher, result, filters, where, self._why_missing)
+            if where.revision is not None:
+                raise UsageError("An expected place names no revision.", "Search a revision with --at REV.")
+
+        def why_missing(path: str) -> str:
+            return why_absent(corpus, path, self.repository, self.settings, searched)
+
+        return explain(searcher, result, filters, where, why_missing)
 
     def similar(
         self,
@@ -276,6 +282,7 @@ class Engine:
         progress: ProgressCallback | None = None,
     ) -> Similar:
         """The declarations of the working tree that are most like the one at FILE:LINE or FILE#symbol."""
+        from codesearch.absence import why_absent
         from codesearch.locations import parse_location
         from codesearch.similarity import similar
         from codesearch.targets import file_of_path, find_target
@@ -285,26 +292,12 @@ class Engine:
         where = parse_location(f"{shown.path}:{shown.start_line}-{shown.end_line}", lambda _: False)
         target = find_target(corpus, where) if file_of_path(corpus, shown.path) is not None else None
         if target is None:
-            raise LocationError(self._why_missing(shown.path), "Only what is indexed can be compared.")
+            searched = "HEAD" if self.repository.is_bare else None
+            why = why_absent(corpus, shown.path, self.repository, self.settings, searched)
+            raise LocationError(why, "Only what is indexed can be compared.")
         searcher = self._searcher(corpus, commit, self.repository.is_bare)
         hits, copies = similar(searcher, target, "\n".join(shown.lines), limit, filters)
         return Similar(shown, tuple(hits), tuple(copies))
-
-    def _why_missing(self, path: str) -> str:
-        """Why the index does not show a path."""
-        skipped = next((each for each in self.status().skipped if each.path == path), None)
-        if skipped is not None:
-            return f"{path} was skipped: {skipped.reason.value}."
-        target = self.repository.root / path
-        if target.is_dir():
-            return f"{path} is a folder; name a file in it."
-        if rule := self.repository.ignored_by(path):
-            return f"{path} is ignored by git ({rule})."
-        if target.is_symlink():
-            return f"{path} is a symbolic link; they are not followed."
-        if excluded := next((glob for glob in self.settings.exclude if fnmatch(path, glob)), None):
-            return f"{path} is excluded by the settings ({excluded})."
-        return f"{path} is not indexed." if target.exists() else f"There is no file {path}."
 
     def _searcher(self, corpus: Corpus, commit: str | None, from_git: bool) -> Searcher:
         from codesearch.searching import Searcher

@@ -9,24 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from codesearch.filtering import admitted
 from codesearch.locations import Location
-from codesearch.ranking import Candidate
+from codesearch.ranking import OF_OTHER_HITS, Candidate
 from codesearch.retrieval import FoundTerm
-from codesearch.searching import Asked, Searcher
+from codesearch.searching import Asked, Found, Searcher, page
 from codesearch.targets import Target, find_target
 from codesearch.terms import is_whole
 from codesearch.types import Expectation, ExplainedHit, Explanation, Filters, Hit, Kind, ReadTerm, SearchResult
 from codesearch.view.segment import kind_code
 
-_NEAR_PATHS = 5
-_CROWDING = ("crowding", "overload")  # what depends on the other hits, not on the place itself
 _FILE = kind_code(Kind.FILE)
-_NO_LIMIT = 1_000_000
 _FLAGS = {"paths": "the path", "globs": "--glob", "languages": "--lang", "kinds": "--kind", "symbols": "--symbol"}
 _EITHER = {
     ("tests", True): "--tests",
@@ -45,31 +43,61 @@ def explain(
 ) -> Explanation:
     """Explains a result of the searcher and, when a place was expected, what became of it.
 
-    `why_missing` says of a path that the index does not show why that is. LocationError for a place that the file does
-    not have, or that means several declarations.
+    `why_missing` says of a path that no document shows why that is. LocationError for a place that the file does not
+    have, or that means several declarations.
     """
-    asked = searcher.ask(result.query, filters)
-    if asked is None:
-        return Explanation(result, "", (), (), ())
     target = find_target(searcher.corpus, expected) if expected is not None else None
-    explainer = _Explainer(searcher, asked)
-    candidates = {
-        (found.hit.path, found.hit.start_line, found.hit.end_line): found.candidate for found in searcher.hits(asked)
-    }
-    hits = tuple(explainer.hit(candidates[hit.path, hit.start_line, hit.end_line], hit) for hit in result.hits)
     expectation = None
     if expected is not None and target is None:
-        expectation = Expectation(str(expected), None, (_why_not_indexed(searcher, expected.path, why_missing),))
-    elif expected is not None and target is not None:
-        expectation = explainer.expectation(str(expected), target, filters, hits)
+        expectation = Expectation(str(expected), None, (why_missing(expected.path),))
+    asked = searcher.ask(result.query, filters)
+    if asked is None:
+        if target is not None:
+            expectation = Expectation(str(expected), None, ("Nothing is asked: the query has no word to look up.",))
+        return Explanation(result, filters, "", (), (), (), expectation)
+    explainer = _Explainer(searcher, asked, filters)
+    # A file that was written since the search may have lost its hit: that one is left out.
+    found = {_key(each.hit): each.candidate for each in explainer.ranked}
+    hits = tuple(explainer.hit(found[_key(hit)], hit) for hit in result.hits if _key(hit) in found)
+    if expected is not None and target is not None:
+        expectation = explainer.expectation(expected, target, hits)
     names = tuple(name.name for name in asked.query.names)
-    return Explanation(result, str(asked.query.form), read_terms(asked), names, hits, expectation)
+    return Explanation(result, filters, str(asked.query.form), read_terms(asked), names, hits, expectation)
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """Where a target came on a page without an end: through which hit, and whether it is a copy listed with that."""
+
+    place: int
+    through: Found
+    is_own: bool = False
+    is_copy: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class _Explainer:
     searcher: Searcher
     asked: Asked
+    filters: Filters
+
+    @cached_property
+    def ranked(self) -> list[Found]:
+        """All candidates in order, as the search ranks them; near-copies not yet collapsed."""
+        return list(self.searcher.hits(self.asked))
+
+    @cached_property
+    def similarities(self) -> NDArray[np.float32]:
+        """By meaning alone, per document."""
+        corpus = self.searcher.corpus
+        return corpus.chunk_similarities(self.asked.vector)[corpus.chunk_of]
+
+    @cached_property
+    def citable(self) -> NDArray[np.bool_]:
+        """The documents that the filters admit and that can be hits."""
+        corpus = self.searcher.corpus
+        citable: NDArray[np.bool_] = self.asked.documents & (corpus.chunks["kind"][corpus.chunk_of] != _FILE)
+        return citable
 
     def hit(self, candidate: Candidate, hit: Hit) -> ExplainedHit:
         """A hit with its ranks by keywords and by meaning alone, and the words that it has."""
@@ -80,76 +108,110 @@ class _Explainer:
             for term, _, found in _looked_up(asked)
             if not is_whole(term)
         }
-        similarities = corpus.chunk_similarities(asked.vector)[corpus.chunk_of]
-        citable = asked.documents & (corpus.chunks["kind"][corpus.chunk_of] != _FILE)
         return ExplainedHit(
             hit=hit,
             measured=candidate.measured,
             matched=tuple(term for term, is_there in there.items() if is_there),
             missed=tuple(term for term, is_there in there.items() if not is_there),
             keyword_score=round(float(asked.lexical.scores[candidate.document]), 4),
-            keyword_rank=_rank(asked.lexical.scores, citable, candidate.document),
-            similarity=round(float(similarities[candidate.document]), 4),
-            meaning_rank=_rank(similarities, citable, candidate.document),
+            keyword_rank=_rank(asked.lexical.scores, self.citable, candidate.document),
+            similarity=round(float(self.similarities[candidate.document]), 4),
+            meaning_rank=_rank(self.similarities, self.citable, candidate.document),
         )
 
-    def expectation(
-        self, location: str, target: Target, filters: Filters, shown: Sequence[ExplainedHit]
-    ) -> Expectation:
+    def expectation(self, expected: Location, target: Target, shown: Sequence[ExplainedHit]) -> Expectation:
         """What became of a place that is indexed."""
-        searcher, asked = self.searcher, self.asked
-        path = searcher.corpus.path(target.file)
-        documents = list(target.documents)
-        if not asked.documents[documents].any():
-            return Expectation(location, None, (f"{self._barring(filters, documents)} does not admit it.",))
-        for explained in shown:
-            for copy in explained.hit.copies:
-                if (copy.path, copy.start_line, copy.end_line) == (path, target.first, target.last):
-                    rank = explained.hit.rank
-                    return Expectation(location, rank, (f"It is listed with hit {rank}, whose copy it is.",), explained)
-        ranked = list(searcher.hits(asked, kept=documents))
-        found = [
-            (place, each)
-            for place, each in enumerate(ranked, 1)
-            if each.hit.path == path and each.hit.start_line <= target.first and target.last <= each.hit.end_line
-        ]
-        # Its own lines, else a part of it, else the smallest hit around it.
-        found.sort(key=lambda item: (item[1].candidate.document not in documents, len(item[1].lines)))
-        if not found:
-            found = [(place, each) for place, each in enumerate(ranked, 1) if each.candidate.document in documents]
-        if not found:
-            why = "It stands inside a function that is a hit itself, or the file has changed since it was indexed."
-            return Expectation(location, None, (why,))
-        place, best = found[0]
-        candidate, hit = best.candidate, best.hit
-        explained = self.hit(candidate, replace(hit, rank=place))
-        as_whole = (hit.start_line, hit.end_line) == (target.first, target.last)
-        through = "" if as_whole else f" through {path}:{hit.start_line}-{hit.end_line}"
-        reach = f"{len(shown)} are shown" if place > len(shown) else f"of {len(shown)} shown"
-        reasons = [f"It is hit {place}{through}; {reach}."]
+        location = str(expected)
+        documents = [document for document in target.documents if self.asked.documents[document]]
+        if not documents:
+            return Expectation(location, None, (self._barring(target),))
+        leaders = _leaders(self.ranked)
+        placed = self._placed(target, leaders)
+        is_candidate = placed is not None and (placed.is_own or placed.is_copy)
+        if not is_candidate:
+            leaders = _leaders(list(self.searcher.hits(self.asked, kept=documents)))
+            placed = self._placed(target, leaders)
+        if placed is None:
+            return Expectation(location, None, ("The file has changed since it was indexed.",))
+        reasons = [self._where(placed, target, shown)]
+        if placed.is_copy:
+            return Expectation(location, placed.place, tuple(reasons), self._explained(placed))
+        if not target.name and expected.first is not None:
+            reasons.append(f"No declaration stands there; lines {target.first}-{target.last} are ranked together.")
         if target.holder:
             reasons.append(f"It has no chunk of its own: {target.holder} holds it and is ranked as a whole.")
-        if len(documents) > 1 and target.name:
-            reasons.append(f"It is long: {len(documents)} chunks show it, of which the best counts.")
-        if all(each.candidate.document != candidate.document for each in searcher.hits(asked, collapsed=False)):
+        if len(target.documents) > 1 and target.name:
+            reasons.append(f"It is long: {len(target.documents)} chunks show it, of which the best counts.")
+        if placed.is_own and not is_candidate:
             reasons.append("Keywords and meaning together leave it out of the candidates that are ranked.")
+        explained = self._explained(placed)
         last = f"; the last hit shown has {shown[-1].similarity:.2f}" if shown else ""
-        reasons.append(_alone("keywords", explained.keyword_rank, f"score {explained.keyword_score:.2f}"))
-        reasons.append(_alone("meaning", explained.meaning_rank, f"similarity {explained.similarity:.2f}{last}"))
-        free = 1 + sum(_alone_odds(each.candidate) > _alone_odds(candidate) for each in ranked)
-        if free < place:
+        # Of its own chunks, whichever is best: the hit that shows it may be one around it.
+        for by, measure, scores, beside in (
+            ("keywords", "score", self.asked.lexical.scores, ""),
+            ("meaning", "similarity", self.similarities, last),
+        ):
+            best = max(documents, key=lambda document: float(scores[document]))
+            reasons.append(_alone(by, _rank(scores, self.citable, best), f"{measure} {scores[best]:.2f}{beside}"))
+        own = _own_odds(placed.through.candidate)
+        free = 1 + sum(_own_odds(each.candidate) > own for _, each in leaders)
+        if free < placed.place:
             reasons.append(f"It is held back behind hits of the same file or name; without that it is hit {free}.")
-        against = () if place <= len(shown) or not shown else _differences(hit, shown[-1].hit)
-        return Expectation(location, place, tuple(reasons), explained, against)
+        against = _differences(explained.hit, shown[-1].hit) if shown and placed.place > len(shown) else ()
+        return Expectation(location, placed.place, tuple(reasons), explained, against)
 
-    def _barring(self, filters: Filters, documents: list[int]) -> str:
+    def _placed(self, target: Target, leaders: Sequence[tuple[Hit, Found]]) -> _Placed | None:
+        """Where the page has a target: by a hit of its own, listed with its copy, or by a hit around it."""
+        path, lines = self.searcher.corpus.path(target.file), (target.first, target.last)
+        around: list[_Placed] = []
+        own: list[_Placed] = []
+        copied: list[_Placed] = []
+        for place, (hit, each) in enumerate(leaders, 1):
+            exact = (hit.path, hit.start_line, hit.end_line) == (path, *lines)
+            if each.candidate.document in target.documents:
+                own.append(_Placed(place, each, is_own=True))
+                if exact:
+                    return own[-1]
+            elif any((copy.path, copy.start_line, copy.end_line) == (path, *lines) for copy in hit.copies):
+                copied.append(_Placed(place, each, is_copy=True))
+            elif hit.path == path and hit.start_line <= lines[0] and lines[1] <= hit.end_line:
+                around.append(_Placed(place, each))
+        around.sort(key=lambda placed: len(placed.through.lines))
+        return next(iter((*own, *copied, *around)), None)
+
+    def _where(self, placed: _Placed, target: Target, shown: Sequence[ExplainedHit]) -> str:
+        hit, place = placed.through.hit, placed.place
+        citation = f"{hit.path}:{hit.start_line}-{hit.end_line}"
+        path = self.searcher.corpus.path(target.file)
+        if placed.is_copy:
+            where = f"It is a copy of {citation} and listed with that"
+        elif (hit.path, hit.start_line, hit.end_line) == (path, target.first, target.last):
+            where = "It is ranked"
+        else:
+            where = f"It is ranked through {citation}"
+        if not shown:
+            return (
+                f"{where}, number {place}, but the search shows no hits: it judges that nothing here answers the query."
+            )
+        reach = f"of {len(shown)} shown" if place <= len(shown) else f"where {len(shown)} are shown"
+        return f"{where}: hit {place} {reach}."
+
+    def _explained(self, placed: _Placed) -> ExplainedHit:
+        return self.hit(placed.through.candidate, replace(placed.through.hit, rank=placed.place))
+
+    def _barring(self, target: Target) -> str:
+        """Which filters bar a place, each tried alone."""
         barring = [
             _FLAGS.get(each.name) or _EITHER[each.name, value]
-            for each in fields(filters)
-            if (value := getattr(filters, each.name)) not in ((), None)
-            and not admitted(self.searcher.corpus, Filters(**{each.name: value}))[0][documents].any()
+            for each in fields(self.filters)
+            if (value := getattr(self.filters, each.name)) not in ((), None)
+            and not admitted(self.searcher.corpus, Filters(**{each.name: value}))[0][list(target.documents)].any()
         ]
-        return f"The filter {' and '.join(barring)}" if barring else "The filters together"
+        if len(barring) == 1:
+            return f"The filter {barring[0]} does not admit it."
+        if not barring:
+            return "Each filter admits it, but all together do not."
+        return f"The filters {', '.join(barring[:-1])} and {barring[-1]} do not admit it, each by itself."
 
 
 def read_terms(asked: Asked) -> tuple[ReadTerm, ...]:
@@ -180,9 +242,22 @@ def _rank(scores: NDArray[np.floating], counted: NDArray[np.bool_], document: in
     return None if own <= 0 else 1 + int((scores[counted] > own).sum())
 
 
-def _alone_odds(candidate: Candidate) -> float:
-    """The odds of a candidate by itself, as a sum of logarithms without what the other hits take from it."""
-    return sum(value for name, value in candidate.signals.items() if name not in _CROWDING)
+def _own_odds(candidate: Candidate) -> float:
+    """The logarithm of a candidate's odds, without what the hits ahead of it take."""
+    share = min(max(candidate.score, 1e-15), 1 - 1e-15)  # scores can reach 1 in floating point
+    odds = float(np.log(share / (1 - share)))
+    return odds - sum(candidate.signals.get(name, 0.0) for name in OF_OTHER_HITS)
+
+
+def _leaders(found: Sequence[Found]) -> list[tuple[Hit, Found]]:
+    """The hits of a page without an end, near-copies collapsed, in order."""
+    of_key = {_key(each.hit): each for each in found}
+    return [(hit, of_key[_key(hit)]) for hit in page(found, len(found))]
+
+
+def _key(hit: Hit) -> tuple[str, int, int, str, str]:
+    """What tells the hits of one snapshot apart; one line may hold several declarations."""
+    return hit.path, hit.start_line, hit.end_line, hit.qualified_name, hit.kind
 
 
 def _alone(by: str, rank: int | None, detail: str) -> str:
@@ -193,11 +268,3 @@ def _differences(own: Hit, other: Hit) -> tuple[tuple[str, float, float], ...]:
     names = dict.fromkeys((*own.signals, *other.signals))
     pairs = [(name, own.signals.get(name, 0.0), other.signals.get(name, 0.0)) for name in names]
     return tuple(sorted((pair for pair in pairs if pair[1] != pair[2]), key=lambda pair: -abs(pair[1] - pair[2])))
-
-
-def _why_not_indexed(searcher: Searcher, path: str, why_missing: Callable[[str], str]) -> str:
-    corpus = searcher.corpus
-    paths = [corpus.path(file) for file in np.flatnonzero(corpus.alive_files).tolist()]
-    name = path.rsplit("/", 1)[-1]
-    near = [other for other in paths if other.rsplit("/", 1)[-1] == name] or get_close_matches(path, paths, n=3)
-    return why_missing(path) + (f" Did you mean {', '.join(near[:_NEAR_PATHS])}?" if near else "")

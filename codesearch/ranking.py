@@ -33,6 +33,7 @@ from codesearch.view.segment import KINDS, SYNTHETIC, kind_code, name_hash
 
 WEIGHTS = Path(__file__).parent / "models" / "ranking.json"
 CANDIDATES = 300  # documents that signals look at; of those shown first, 99.9 % are among the best 100 before it
+OF_OTHER_HITS = frozenset({"overload", "crowding"})  # signals that depend on the hits ahead, not on the document alone
 _ELSEWHERE = 0.6  # of the right name in another place than the one that was asked for
 _SHORT_QUERY = 5  # terms; a longer query is a sentence, whose words in a name are an accident
 # For choosing candidates only: what keywords count beside meaning, and an asked name beside both.

@@ -371,7 +371,7 @@ class ExplainedHit:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What became of a place that was expected: `place` is its rank on the page without an end, if it has one.
+    """What became of a place that was expected: `place` is its rank on a page without an end, if it has one.
 
     `reasons` say in words why it is where it is, the decisive one first; `against` are the signals that part it from
     the last hit shown (its own, the hit's), the largest difference first.
@@ -389,11 +389,19 @@ class Explanation:
     """How a query was read, and why its hits are where they are."""
 
     result: SearchResult
+    filters: Filters
     form: str
     terms: tuple[ReadTerm, ...]
     names: tuple[str, ...]
     hits: tuple[ExplainedHit, ...]
     expected: Expectation | None = None
+
+    @property
+    def is_as_expected(self) -> bool:
+        """Whether there are hits and, when a place was expected, it is one of them."""
+        if self.expected is None:
+            return bool(self.hits)
+        return self.expected.place is not None and self.expected.place <= len(self.hits)
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,4 +100,7 @@ def test_the_command_lists_copies_and_shows_all(kilns: Path) -> None:
 def test_explain_says_that_a_place_is_a_copy(kilns: Path) -> None:
     expected = Engine.open(kilns, Settings()).explain("fire kiln", "b/kiln.py#fire_kiln").expected
     assert expected is not None
-    assert (expected.place, expected.reasons) == (1, ("It is listed with hit 1, whose copy it is.",))
+    assert (expected.place, expected.reasons) == (
+        1,
+        ("It is a copy of a/kiln.py:1-14 and listed with that: hit 1 of 2 shown.",),
+    )

@@ -10,7 +10,8 @@ from git_helpers import init, write
 from test_cli_process import codesearch
 
 from codesearch import Engine
-from codesearch.errors import LocationError
+from codesearch.errors import LocationError, UsageError
+from codesearch.ranking import OF_OTHER_HITS
 from codesearch.settings import Settings
 from codesearch.types import Filters, Kind
 
@@ -45,9 +46,11 @@ BOAT = 'def row_boat(oars):\n    """Moves over the water."""\n    return oars\n'
 @pytest.fixture
 def lamps(tmp_path: Path) -> Path:
     root = init(
-        tmp_path / "lamps", {"src/lamp.py": LAMP, "src/boat.py": BOAT, ".gitignore": "*.log\n", "blob.py": "\0"}
+        tmp_path / "lamps",
+        {"src/lamp.py": LAMP, "src/boat.py": BOAT, ".gitignore": "*.log\n", "blob.py": "\0", "empty.py": ""},
     )
     write(root, {"debug.log": "wick\n"})
+    (root / "link").symlink_to("src")
     return root
 
 
@@ -62,7 +65,7 @@ def test_a_hit_says_which_words_it_has_and_where_each_way_of_searching_puts_it(l
     assert {"cut", "wick"} & set(first.matched)
     assert "zeppelin" in first.missed
     assert first.keyword_rank == 1
-    assert set(first.hit.signals) - {"crowding", "overload", "copy"} <= set(first.measured)
+    assert set(first.hit.signals) - OF_OTHER_HITS <= set(first.measured)
     assert [each.hit for each in explanation.hits] == list(explanation.result.hits)
     assert {term.term: term.rarity for term in explanation.terms}["zeppelin"] == 0
 
@@ -100,6 +103,8 @@ def test_an_expected_place_behind_the_hits_says_what_parts_it_from_them(lamps: P
         ("debug.log:1", "ignored by git (.gitignore:1:*.log)"),
         ("blob.py", "was skipped: binary"),
         ("src", "is a folder"),
+        ("empty.py", "empty.py is empty."),
+        ("link/lamp.py", "leads through a symbolic link"),
     ],
 )
 def test_a_place_outside_the_index_says_why(lamps: Path, location: str, reason: str) -> None:
@@ -126,6 +131,99 @@ def test_a_place_that_a_filter_bars_names_the_flag(lamps: Path, filters: Filters
     assert expected.reasons == (f"The filter {flag} does not admit it.",)
 
 
+def test_filters_that_bar_a_place_are_each_tried_alone(lamps: Path) -> None:
+    both = Filters(kinds=(Kind.CLASS,), languages=("go",), globs=("*.py",))
+    expected = explain(lamps, "wick", "src/lamp.py#Lamp.trim", filters=both).expected
+    assert expected is not None
+    assert expected.reasons == ("The filters --lang and --kind do not admit it, each by itself.",)
+
+
+def test_a_place_is_counted_as_the_page_counts_it_with_near_copies_listed_once(tmp_path: Path) -> None:
+    steps = "".join(f"    total_{step} = compute(value, {step})\n" for step in range(40))
+    gates = {f"gate{n}.py": f"def open_gate(value):\n{steps}    return {n}\n" for n in range(5)}
+    root = init(tmp_path / "gates", {**gates, "door.py": 'def shut(value):\n    """The gate door."""\n    return 1\n'})
+    explanation = explain(root, "open gate", "door.py#shut", limit=2)
+    assert [hit.hit.symbol for hit in explanation.hits] == ["open_gate", "shut"]
+    assert explanation.expected is not None
+    assert explanation.expected.place == 2
+    assert explanation.is_as_expected
+    shown = {explanation.hits[0].hit.path}
+    listed = explain(root, "open gate", f"{min(gates.keys() - shown)}#open_gate", limit=1).expected
+    assert listed is not None
+    assert listed.place == 1
+    assert listed.reasons == (f"It is a copy of {min(shown)}:1-42 and listed with that: hit 1 of 1 shown.",)
+
+
+def test_a_copy_of_a_hit_below_the_page_says_so(lamps: Path) -> None:
+    write(lamps, {"zoo/boat.py": BOAT})
+    both = [
+        explain(lamps, "cut the wick", f"{path}#row_boat", limit=1).expected for path in ("src/boat.py", "zoo/boat.py")
+    ]
+    reasons = sorted(expected.reasons[0] for expected in both if expected is not None)
+    assert reasons[0].startswith("It is a copy of ")
+    assert reasons[0].removeprefix("It is a copy of ")[4:].startswith("boat.py:1-3 and listed with that: hit ")
+    assert reasons[1].startswith("It is ranked: hit ")
+    assert reasons[0].partition(": hit ")[2] == reasons[1].partition(": hit ")[2]
+
+
+def test_what_crowding_holds_back_shows_its_rank_without_it(tmp_path: Path) -> None:
+    flush = 'def flush_{0}(cache):\n    """Flushes the cache to {0}."""\n    return cache.{0}\n\n\n'
+    store = "".join(flush.format(where) for where in ("disk", "tape", "paper", "card"))
+    pan = 'def dry(pan):\n    """Once the cache is cleared, the pan is flushed with water."""\n    return pan\n'
+    root = init(tmp_path / "crowd", {"store.py": store, "pan.py": pan})
+    places, held_back = {}, {}
+    for name in ("disk", "tape", "paper", "card"):
+        expected = explain(root, "how is the cache flushed", f"store.py#flush_{name}", limit=1).expected
+        assert expected is not None
+        places[name] = expected.place or 0
+        held_back[name] = [
+            int(reason.rpartition(" ")[2].rstrip(".")) for reason in expected.reasons if "is held back" in reason
+        ]
+    other = explain(root, "how is the cache flushed", "pan.py#dry", limit=1).expected
+    assert other is not None
+    assert not any("is held back" in reason for reason in other.reasons)  # alone in its file
+    by_place = sorted(places, key=places.__getitem__)
+    assert held_back[by_place[0]] == []
+    # The only hit of another file is all that can stand before them by crowding.
+    assert held_back[by_place[-1]] == [places[by_place[-1]] - 1]
+
+
+def test_a_question_without_an_answer_shows_no_place_as_a_hit(lamps: Path) -> None:
+    explanation = explain(lamps, "xyzzy", "src/boat.py#row_boat")
+    assert explanation.hits == ()
+    assert explanation.expected is not None
+    assert "the search shows no hits" in explanation.expected.reasons[0]
+    assert not explanation.is_as_expected
+    nothing_asked = explain(lamps, "!!!", "src/boat.py#row_boat").expected
+    assert nothing_asked is not None
+    assert "Nothing is asked" in nothing_asked.reasons[0]
+
+
+def test_a_line_outside_declarations_says_which_lines_are_ranked(tmp_path: Path) -> None:
+    root = init(tmp_path / "loose", {"run.py": "import os\nimport sys\n\n\ndef boil():\n    return 1\n"})
+    expected = explain(root, "import sys", "run.py:2").expected
+    assert expected is not None
+    assert any(reason.startswith("No declaration stands there; lines 1-") for reason in expected.reasons)
+
+
+def test_another_snapshot_is_explained_by_what_it_holds(lamps: Path) -> None:
+    write(lamps, {"src/new.py": "def fresh():\n    return 1\n"})
+    for how, place in (({"at": "HEAD"}, "HEAD"), ({"staged": True}, "the index (staged)")):
+        expected = explain(lamps, "wick", "src/new.py#fresh", **how).expected
+        assert expected is not None
+        assert expected.reasons[0].startswith(f"There is no file src/new.py in {place}.")
+    with pytest.raises(UsageError, match="no revision"):
+        explain(lamps, "wick", "HEAD:src/lamp.py#Lamp.trim")
+
+
+def test_a_skipped_file_that_is_not_yet_indexed_gives_its_reason(lamps: Path) -> None:
+    Engine.open(lamps, Settings()).index()
+    write(lamps, {"more.py": "\0\0"})
+    expected = explain(lamps, "wick", "more.py").expected
+    assert expected is not None
+    assert expected.reasons == ("more.py was skipped: binary.",)
+
+
 def test_an_ambiguous_symbol_lists_its_declarations(lamps: Path) -> None:
     with pytest.raises(LocationError, match="ambiguous") as caught:
         explain(lamps, "wick", "src/lamp.py#trim")
@@ -146,7 +244,7 @@ def test_an_edit_that_is_not_committed_is_explained_as_it_is(lamps: Path) -> Non
 def test_the_command_prints_reasons_and_exits_by_what_was_expected(lamps: Path) -> None:
     found = codesearch(lamps / "src", "explain", "cut", "the", "wick", "--expect", "lamp.py#Lamp.trim")
     assert found.returncode == 0, found.stderr
-    assert "It is hit 1; of" in found.stdout.decode()
+    assert "It is ranked: hit 1 of " in found.stdout.decode()
     missed = codesearch(lamps, "explain", "cut the wick", "-k", "1", "--expect", "src/boat.py:1", "--json")
     assert missed.returncode == 1
     document = json.loads(missed.stdout)

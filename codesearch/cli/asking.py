@@ -50,7 +50,7 @@ def explain(
     place = session.place
     filters = options.read_filters(place, session.engine, (), on_disk=not (staged or at), **flags)
     limit = top_k or session.engine.settings.top_k
-    location = None if expect is None else place.location_from_root(expect)
+    location = None if expect is None else place.location_from_root(expect) or "."
     with ProgressBars() as progress:
         explanation = session.engine.explain(
             query, location, limit=limit, filters=filters, staged=staged, at=at, progress=progress
@@ -60,9 +60,7 @@ def explain(
         lambda: explanation_layout(explanation, folder=place.prefix),
     )
     session.engine.finish()
-    if explanation.expected is not None:
-        return 0 if explanation.expected.place is not None and explanation.expected.place <= limit else 1
-    return 0 if explanation.hits else 1
+    return 0 if explanation.is_as_expected else 1
 
 
 @verb

@@ -84,6 +84,7 @@ def explanation_document(explanation: Explanation) -> Document:
     expected = explanation.expected
     return {
         **search_document(explanation.result),
+        "filters": {name: value for name, value in asdict(explanation.filters).items() if value not in ((), None)},
         "form": explanation.form,
         "terms": [asdict(term) for term in explanation.terms],
         "names": list(explanation.names),

@@ -5,10 +5,10 @@ A signal is shown as `name +1.23 (0.45)`: what it added to the logarithm of the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from codesearch.render.safe import sanitise
-from codesearch.render.text import Code, Line, Role, hit_line, near_misses_layout, plain
+from codesearch.render.text import Code, Line, Role, filter_flags, hit_line, near_misses_layout, plain
 from codesearch.types import Expectation, ExplainedHit, Explanation, ReadTerm
 
 _SIGNALS_SHOWN = 6  # of those that part an expected place from the last hit; --json has all
@@ -16,20 +16,21 @@ _SIGNALS_SHOWN = 6  # of those that part an expected place from the last hit; --
 
 def explanation_layout(explanation: Explanation, *, folder: str = "") -> Iterator[Line | Code]:
     """How the query was read, then the hits, then the expected place."""
-    if explanation.form:
-        yield from _reading(explanation)
+    rarity = {term.term: term.rarity for term in explanation.terms}
+    yield from _reading(explanation, folder)
     if not explanation.hits:
         yield from near_misses_layout(explanation.result, folder=folder)
     for explained in explanation.hits:
         yield Line()
-        yield from _hit(explained, folder)
+        yield from _hit(explained, rarity, folder)
     if explanation.expected is not None:
         yield Line()
-        yield from _expected(explanation.expected, folder)
+        yield from _expected(explanation.expected, rarity, folder)
 
 
-def _reading(explanation: Explanation) -> Iterator[Line]:
-    yield plain(f"read as   {explanation.form}")
+def _reading(explanation: Explanation, folder: str) -> Iterator[Line]:
+    if explanation.form:
+        yield plain(f"read as   {explanation.form}")
     if explanation.names:
         yield plain(f"names     {', '.join(map(sanitise, explanation.names))}")
     words = [term for term in explanation.terms if not term.term.startswith("=")]
@@ -38,6 +39,8 @@ def _reading(explanation: Explanation) -> Iterator[Line]:
     unknown = [term.term for term in words if not term.rarity]
     if unknown:
         yield plain(f"unknown   {', '.join(map(sanitise, unknown))}")
+    if flags := filter_flags(explanation.filters, folder):
+        yield plain(f"filters   {flags}")
 
 
 def _term(term: ReadTerm) -> str:
@@ -45,7 +48,7 @@ def _term(term: ReadTerm) -> str:
     return f"{sanitise(term.term)}{instead} ({term.rarity:.1f})"
 
 
-def _hit(explained: ExplainedHit, folder: str) -> Iterator[Line]:
+def _hit(explained: ExplainedHit, rarity: Mapping[str, float], folder: str) -> Iterator[Line]:
     hit = explained.hit
     yield Line(((f"{hit.rank}  ", Role.FAINT), *hit_line(hit, folder).spans))
     ranks = [
@@ -54,9 +57,13 @@ def _hit(explained: ExplainedHit, folder: str) -> Iterator[Line]:
     ]
     yield Line(((f"   {', '.join(filter(None, ranks)) or 'neither keywords nor meaning'}", Role.PLAIN),))
     if explained.missed:
-        has = ", ".join(map(sanitise, explained.matched)) or "none of the words"
-        yield Line(((f"   has {has}; not {', '.join(map(sanitise, explained.missed))}", Role.PLAIN),))
+        has = _words(explained.matched, rarity) or "none of the words"
+        yield Line(((f"   has {has}; not {_words(explained.missed, rarity)}", Role.PLAIN),))
     yield Line(((f"   {_signals(hit.signals, explained.measured)}", Role.FAINT),))
+
+
+def _words(terms: Sequence[str], rarity: Mapping[str, float]) -> str:
+    return ", ".join(f"{sanitise(term)} ({rarity.get(term, 0.0):.1f})" for term in terms)
 
 
 def _signals(added: Mapping[str, float], measured: Mapping[str, float]) -> str:
@@ -67,12 +74,12 @@ def _signals(added: Mapping[str, float], measured: Mapping[str, float]) -> str:
     )
 
 
-def _expected(expected: Expectation, folder: str) -> Iterator[Line]:
+def _expected(expected: Expectation, rarity: Mapping[str, float], folder: str) -> Iterator[Line]:
     yield Line((("expected  ", Role.PLAIN), (sanitise(expected.location), Role.CITATION)))
     for reason in expected.reasons:
         yield plain(f"   {sanitise(reason)}")
-    if expected.explained is not None and (expected.against or expected.place is None):
-        yield from _hit(expected.explained, folder)
+    if expected.explained is not None and expected.against:
+        yield from _hit(expected.explained, rarity, folder)
     if expected.against:
         yield plain("   what parts it from the last hit shown (its own, the hit's):")
         for name, own, other in expected.against[:_SIGNALS_SHOWN]:

@@ -271,17 +271,22 @@ def _citation_line(place: Hit | Shown, folder: str) -> Line:
     return Line(tuple(spans))
 
 
-def _barred(filters: Filters, folder: str) -> str:
-    """`No file passes -t go.`, with the flags as they can be typed."""
+def filter_flags(filters: Filters, folder: str) -> str:
+    """Filters as they can be typed: `-t go --no-tests`; "" for none."""
     flags = [f"-p {shlex.quote(shown_path(path, folder))}" for path in filters.paths]
     flags += [f"-g {shlex.quote(glob)}" for glob in filters.globs]
     flags += [f"-t {language}" for language in filters.languages]
     of_files = [(filters.tests, "--tests", "--no-tests"), (filters.docs, "--docs", "--code")]
     flags += [yes if wanted else no for wanted, yes, no in of_files if wanted is not None]
-    of_declarations = [f"--kind {kind.value}" for kind in filters.kinds]
-    of_declarations += [f"--symbol {shlex.quote(symbol)}" for symbol in filters.symbols]
-    what = "declaration" if of_declarations else "file"
-    return f"No {what} passes {sanitise(' '.join(flags + of_declarations))}."
+    flags += [f"--kind {kind.value}" for kind in filters.kinds]
+    flags += [f"--symbol {shlex.quote(symbol)}" for symbol in filters.symbols]
+    return sanitise(" ".join(flags))
+
+
+def _barred(filters: Filters, folder: str) -> str:
+    """Says that no file, or no declaration, passes the filters."""
+    what = "declaration" if filters.kinds or filters.symbols else "file"
+    return f"No {what} passes {filter_flags(filters, folder)}."
 
 
 def hit_line(hit: Hit, folder: str) -> Line:
