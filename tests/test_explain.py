@@ -254,3 +254,13 @@ def test_the_command_prints_reasons_and_exits_by_what_was_expected(lamps: Path) 
     assert codesearch(lamps, "explain", "xyzzy plugh", "-k", "1").returncode == 1
     assert codesearch(lamps, "explain", "wick", "--expect", "src/lamp.py#trim").returncode == 2
     assert codesearch(lamps, "explain").returncode == 2
+
+
+@pytest.mark.parametrize(
+    "words", [("cut wick", "src/boat.py"), ("cut", "wick", "src/boat.py"), ("cut", "wick", "--", "src/boat.py")]
+)
+def test_the_words_of_a_search_are_explained_as_the_search_reads_them(lamps: Path, words: tuple[str, ...]) -> None:
+    searched = json.loads(codesearch(lamps, "search", "--json", *words).stdout)
+    explained = json.loads(codesearch(lamps, "explain", "--json", *words).stdout)
+    assert (explained["query"], explained["filters"]) == ("cut wick", {"paths": ["src/boat.py"]})
+    assert [hit["path"] for hit in explained["hits"]] == [hit["path"] for hit in searched["hits"]]

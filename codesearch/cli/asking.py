@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import click
 
 from codesearch.cli import options, output
 from codesearch.cli.progress import ProgressBars
+from codesearch.cli.routing import QueryCommand, split_words, words_after_dashes
 from codesearch.cli.verbs import Session, verb
 from codesearch.errors import UsageError
 from codesearch.render import documents, text
 from codesearch.render.explanations import explanation_layout
 
 
-@verb
-@click.argument("words", nargs=-1, metavar="QUERY...")
+@functools.partial(verb, cls=QueryCommand)
+@click.argument("words", nargs=-1, metavar="QUERY... [PATH...]")
 @click.option("--expect", metavar="LOCATION", help="Say what became of FILE:LINE, FILE#symbol or FILE.")
 @options.limit_option
 @options.filter_options
 @options.snapshot_options
+@click.option("--no-update", is_flag=True, help="Explain the index as it is, even if files have changed.")
 def explain(
     session: Session,
     *,
@@ -28,6 +31,7 @@ def explain(
     top_k: int | None,
     staged: bool,
     at: str | None,
+    no_update: bool,
     **flags: Any,
 ) -> int:
     """Say why the hits of a QUERY are where they are.
@@ -38,22 +42,32 @@ def explain(
     codesearch explain retry --expect src/upload.py:40 -t python --json
 
     How the query was read, and for each hit its place by keywords and by meaning alone, the words that it has and
-    has not, and what each signal added to its score (in brackets: the signal before weighing).
+    has not, and what each signal added to its score (in brackets: the signal before weighing). Words, paths and
+    filters mean what they mean to `search`.
 
     With --expect: whether that place is indexed, which flag filters it away, where it ranks, and what parts it
-    from the last hit shown. Exit code: 0 if it is among the hits, else 1.
+    from the last hit shown.
+
+    Exit code: 0 hits (with --expect: the place is one of them), 1 otherwise, 2 error.
     """  # noqa: D301 - see verbs.py
     options.check_snapshot(staged=staged, at=at)
-    query = " ".join(words)
+    place = session.place
+    query, path_words = split_words(words, words_after_dashes(click.get_current_context()), place.exists)
     if not query.strip():
         raise UsageError("The query is empty.", "Run: codesearch explain QUERY")
-    place = session.place
-    filters = options.read_filters(place, session.engine, (), on_disk=not (staged or at), **flags)
+    filters = options.read_filters(place, session.engine, path_words, on_disk=not (staged or at), **flags)
     limit = top_k or session.engine.settings.top_k
     location = None if expect is None else place.location_from_root(expect) or "."
     with ProgressBars() as progress:
         explanation = session.engine.explain(
-            query, location, limit=limit, filters=filters, staged=staged, at=at, progress=progress
+            query,
+            location,
+            limit=limit,
+            filters=filters,
+            staged=staged,
+            at=at,
+            update=not no_update,
+            progress=progress,
         )
     session.print(
         lambda: documents.explanation_document(explanation),

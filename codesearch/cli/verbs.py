@@ -63,7 +63,7 @@ class Session:
             output.print_layout(layout(), color=self.color)
 
 
-def verb(command: Callable[..., int | None]) -> click.Command:
+def verb(command: Callable[..., int | None], cls: type[click.Command] = click.Command) -> click.Command:
     """Adds a verb to the group: its flags `--json`, `--color`, `-C` and `--debug` become a Session."""
 
     @functools.wraps(command)
@@ -82,7 +82,7 @@ def verb(command: Callable[..., int | None]) -> click.Command:
 
     for add_options in (options.place_options, options.color_option, options.json_option):
         run = add_options(run)
-    return codesearch.command()(run)
+    return codesearch.command(cls=cls)(run)
 
 
 @verb
