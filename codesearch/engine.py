@@ -83,7 +83,8 @@ class Engine:
         return load_embedder(self.settings.model)
 
     @cached_property
-    def _languages(self) -> Languages:
+    def language_set(self) -> Languages:
+        """The languages that files are read in."""
         from codesearch.languages import load_languages
 
         return load_languages(self.settings.grammars)
@@ -101,7 +102,7 @@ class Engine:
         from codesearch.store import Store
 
         return Workshop(
-            self.repository, self.settings, self._languages, self._embedder, self._views,
+            self.repository, self.settings, self.language_set, self._embedder, self._views,
             Store(self.home / "store"), Journal(self.home / "journal"),
         )  # fmt: skip
 
@@ -182,7 +183,7 @@ class Engine:
         before = _folder_bytes(self.home)
         with self._lock():
             if everything:
-                for name in ("pointers", "views", "segments", "journal", "store"):
+                for name in ("pointers", "views", "segments", "journal", "store", "evaluations"):
                     shutil.rmtree(self.home / name, ignore_errors=True)
             else:
                 self._views.prepare()
@@ -386,7 +387,7 @@ class Engine:
     def _analyser(self, known: KnownVectors) -> Analyser:
         from codesearch.analysis import Analyser
 
-        return Analyser(self._languages, self._embedder, known)
+        return Analyser(self.language_set, self._embedder, known)
 
     def _view(self, pointer: str) -> View | None:
         """The published view; None when there is none, or when it was made with another model or language set."""
@@ -490,7 +491,7 @@ class Engine:
     def _browser(self) -> Browser:
         from codesearch.browsing import Browser
 
-        return Browser(self.repository, self._languages, self.settings)
+        return Browser(self.repository, self.language_set, self.settings)
 
     def outline(self, paths: Sequence[str]) -> tuple[FileOutline, ...]:
         """The declarations of files, read from the working tree as it is; a folder stands for its files."""
@@ -527,7 +528,7 @@ class Engine:
                 None if view is None else declarations.get(language.name, 0),
                 language.filenames,
             )
-            for language in self._languages
+            for language in self.language_set
         )
 
 

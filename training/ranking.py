@@ -56,10 +56,12 @@ PRIOR = {
     "test": -4, "example": -2, "vendored": -3, "generated": -2, "docs": -2, "loose": -2.5, "data": -1.5,
     "nested": -1.5, "constructor": -1.5,
 }  # fmt: skip
-PRIOR_OF = {"identifier": {"exact_name": 10, "same_words": 4}}  # where a name is all that is asked, it counts more
+PRIOR_OF = {
+    "identifier": {"exact_name": 10, "same_words": 4, "exact_in_file": 2}
+}  # where a name is all that is asked, it counts more
 # Doc comments name other declarations than their own, while who types a name into a query means it; and hardly any of
 # these repositories holds foreign or generated code.
-PINNED = ("exact_name", "same_words", "vendored", "generated", "test", "docs")
+PINNED = ("exact_name", "same_words", "exact_in_file", "vendored", "generated", "test", "docs")
 PULL = {"sentence": 0.03, "topic": 0.03, "identifier": 0.2}
 SMALLEST_SPREAD = 0.05  # of a signal that hardly varies here; it must not get a large weight for it
 DEEPEST = 140  # candidates by the prior that a question is fitted on, beside the right ones

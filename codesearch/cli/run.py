@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 
 import click
 
-from codesearch.cli import asking as asking  # its verbs add themselves to the group
+from codesearch.cli import asking as asking  # their verbs add themselves to the group
+from codesearch.cli import evaluating as evaluating
 from codesearch.cli import output
 from codesearch.cli.routing import nearest_option, search_instead
 from codesearch.cli.verbs import codesearch
