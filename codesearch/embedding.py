@@ -36,7 +36,7 @@ MODELS = Path(__file__).parent / "models"
 DEFAULT_MODEL = "code-static"
 
 _FORMAT = 1  # of the folder of a static model
-_POOLING_VERSION = 1  # part of the model id: raise it when the same weights give other vectors
+_POOLING_VERSION = 2  # part of the model id: raise it when the same weights give other vectors
 _STATIC_TOKEN_BUDGET = 512  # about 60 lines; the mean of more words than that says little of any
 _SHORTEST_PIECE = 3  # letters; shorter pieces fit into any word and mean nothing
 _LONGEST_UNKNOWN = 40  # letters; longer runs are data, not words
@@ -129,8 +129,10 @@ class StaticEmbedder:
         return _normalised(total)
 
     def embed_paths(self, paths: Sequence[str]) -> NDArray[np.float32]:
-        """Unit vectors of the words of each path without its suffix, shape (len(paths), dimensions)."""
-        return self._pool([(count_terms(str(PurePosixPath(path).with_suffix(""))),) for path in paths])
+        """Unit vectors of each path, shape (len(paths), dimensions): as much of the file's name as of its folders'."""
+        stems = [PurePosixPath(path).with_suffix("") for path in paths]
+        names = self._pool([(count_terms(stem.name),) for stem in stems])
+        return _normalised(names + self._pool([(count_terms(str(stem.parent)),) for stem in stems]))
 
     def embed_query(self, query: str) -> NDArray[np.float32]:
         """The unit vector of a query without its question words, unless it has no others.

@@ -55,6 +55,10 @@ _MOST_WORDS = 64  # of a query; what is pasted beyond that costs time and change
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*(?:(?:::|\.|#|->)[A-Za-z_$~][\w$]*)*")
 
 
+_PHRASE = re.compile(r'(?<!\S)"([^"]{2,300})"(?!\w)')
+_UNWANTED = re.compile(r"(?<!\S)-([A-Za-z_]\w+)(?!\S)")
+
+
 class Form(StrEnum):
     """How a query is put; it decides what signals count, and how further hits of one file are held back."""
 
@@ -87,7 +91,9 @@ class Query:
 
     `terms` are sub-words and whole identifiers to look up; `compounds` are adjacent words (or one in lower case)
     as one identifier, which help where they exist and are not missed where they do not. `names` are the symbols
-    that may be asked for, most complete first.
+    that may be asked for, most complete first. `phrases` stood in double quotes: what answers has them letter for
+    letter, if anything does. `unwanted` are words after a minus: what has one of them is no answer. Neither the quotes
+    nor these words are part of `text`.
     """
 
     text: str
@@ -95,6 +101,8 @@ class Query:
     compounds: tuple[QueryTerm, ...]
     names: tuple[AskedName, ...]
     form: Form
+    phrases: tuple[str, ...] = ()
+    unwanted: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -104,6 +112,12 @@ class Query:
 
 def understand(text: str) -> Query:
     """Reads a query; any text is acceptable, an empty one gives an empty query."""
+    unwanted = tuple(match.group(1) for match in _UNWANTED.finditer(text))
+    rest = " ".join(_UNWANTED.sub(" ", text).split()) if unwanted else text
+    if unwanted and not words(rest):  # nothing else is said: a word after a dash, as in a list
+        unwanted, rest = (), text
+    phrases = tuple(" ".join(phrase.split()) for phrase in _PHRASE.findall(rest) if words(phrase))
+    text = rest.replace('"', " ") if phrases else rest
     said = words(text)[:_MOST_WORDS]
     meant = [word for word in said if word.lower() not in STOP_WORDS] or said
     terms: dict[str, float] = {}
@@ -124,6 +138,8 @@ def understand(text: str) -> Query:
         compounds=tuple(QueryTerm(term, weight) for term, weight in compounds.items()),
         names=_names(text, meant, form),
         form=form,
+        phrases=phrases,
+        unwanted=unwanted,
     )
 
 

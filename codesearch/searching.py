@@ -18,7 +18,7 @@ from codesearch.locations import find_anchor
 from codesearch.queries import Query, understand
 from codesearch.ranking import Candidate, Measured, measure, odds_of, rank
 from codesearch.retrieval import Lexical, search_names, search_words
-from codesearch.terms import identifier_terms, is_whole, words
+from codesearch.terms import identifier_terms, is_whole, split_identifier, words
 from codesearch.types import Copy, Embedder, Filters, Hit, Kind, Snippet
 from codesearch.view.corpus import Corpus
 from codesearch.view.segment import KINDS, OWN, Segment
@@ -117,6 +117,12 @@ class Searcher:
             return None
         lexical = search_words(self.corpus, query)
         documents, targets = admitted(self.corpus, filters)
+        for word in query.unwanted:
+            documents &= ~having(self.corpus, word)
+        for phrase in query.phrases:
+            # Only a choice of candidates: whether the words stand together, the text itself will tell.
+            if (promising := documents & having(self.corpus, phrase)).any():
+                documents = promising
         return Asked(query, lexical, self.embedder.embed_query(query.text), documents, targets)
 
     def measure(self, asked: Asked, also: Sequence[int] = ()) -> Measured:
@@ -149,7 +155,8 @@ class Searcher:
         """
         if measured is None:
             measured = self.measure(asked, kept)
-        return self.verified(rank(self.corpus, asked.query, measured, collapsed=collapsed, kept=kept), asked)
+        found = self.verified(rank(self.corpus, asked.query, measured, collapsed=collapsed, kept=kept), asked)
+        return literally(found, asked.query.phrases) if asked.query.phrases else found
 
     # --- what is cited ---
 
@@ -297,6 +304,25 @@ class Searcher:
                 lines, first, last, symbol=names[0], signature=names[2], best=snippet.best, is_whole=is_whole
             ),
         )
+
+
+def having(corpus: Corpus, text: str) -> NDArray[np.bool_]:
+    """The documents with all words of a text, somewhere in them."""
+    result = np.ones(len(corpus), bool)
+    for word in words(text):
+        for term in split_identifier(word):
+            has = np.zeros(len(corpus.chunks), bool)
+            has[corpus.find_term(term)[0]] = True
+            result &= has[corpus.chunk_of]
+    return result
+
+
+def literally(found: Iterable[Found], phrases: Sequence[str]) -> Iterator[Found]:
+    """Those that have all phrases letter for letter, case and spacing aside; all of them where none has."""
+    everything = list(found)
+    wanted = [re.compile(r"\s+".join(map(re.escape, phrase.split())), re.IGNORECASE) for phrase in phrases]
+    literal = [each for each in everything if all(one.search("\n".join(each.lines)) for one in wanted)]
+    yield from literal or everything
 
 
 def page(found: Iterable[Found], limit: int) -> list[Hit]:
