@@ -27,7 +27,8 @@ Models other than our own static ones embed a chunk as one text: its parents and
 models rank the same chunks, cut to what the shipped model takes, unless `--own-chunks` is given.
 
 `--fields` (may be repeated), `--path-weight` and `--dimensions` (both take several values, with commas) vary our
-static models; every combination gives a row. What is left out stays as it is in the model.
+static models; every combination gives a row. What is left out stays as it is in the model, and the path is tried
+without and with what is best for files.
 
 `--speed` measures instead how many chunks a second of CPU time the models embed, in one process, beside parsing and
 counting the terms of the same files.
@@ -77,6 +78,7 @@ SHOWN = 10  # hits that a user sees
 CUTS = (1, 10)
 NO_FILES = (0o120000, 0o160000)  # symlinks and submodules, as git writes the kind of an entry
 FIELDS = {"body", "name", "signature", "doc"}  # of a static model
+PATH_WEIGHTS = [0.0, 0.65]  # best for declarations, best for files; ranking weighs paths by the form of a question
 MINILM = "all-MiniLM-L6-v2"
 TIMED_BYTES = 6_000_000  # of source; some 10,000 chunks
 BATCH_BYTES = 512 * 1024  # of source that an index run embeds at once
@@ -297,7 +299,7 @@ def varied(model: Path, fields: Mapping[str, float] | None, dimensions: int | No
         if not 0 < dimensions <= config["dimensions"]:
             raise SystemExit(f"--dimensions {dimensions}: {model.name} has {config['dimensions']}")
         config["dimensions"] = dimensions
-        tensors["rows"] = np.ascontiguousarray(tensors["rows"][:, :dimensions])
+        tensors["embeddings"] = np.ascontiguousarray(tensors["embeddings"][:, :dimensions])
     config["fields"] = fields or config["fields"]
     folder.mkdir()
     (folder / "config.json").write_text(json.dumps(config), "utf-8")
@@ -315,7 +317,7 @@ def rankers(args: argparse.Namespace, scratch: Path) -> Iterator[Ranker]:
             continue
         folder = MODELS / DEFAULT_MODEL if name == DEFAULT_MODEL else Path(name)
         if (folder / "vocabulary.txt").is_file():
-            combinations = product(args.fields or [None], args.path_weight or [0.0], args.dimensions or [None])
+            combinations = product(args.fields or [None], args.path_weight or PATH_WEIGHTS, args.dimensions or [None])
             for number, (fields, path_weight, dimensions) in enumerate(combinations):
                 label = name if name == DEFAULT_MODEL else folder.resolve().name
                 if fields:

@@ -19,7 +19,9 @@ from codesearch.queries import Form, Query
 from codesearch.retrieval import Lexical, NamedDeclaration, search_names
 from codesearch.signals import (
     crowding,
+    depths,
     file_evidence,
+    for_other_systems,
     likely_meant,
     roles,
     words_in_files,
@@ -168,7 +170,8 @@ def measure(
         chosen = np.union1d(chosen, np.array(also, np.int64))
     chunks, files = corpus.chunk_of[chosen], corpus.file_of[chosen]
     rows = corpus.chunks[chunks]
-    file_names = words_of_file_names(query, [corpus.path(file) for file in files.tolist()])
+    paths = [corpus.path(file) for file in files.tolist()]
+    file_names = words_of_file_names(query, paths)
     callables = np.isin(rows["kind"], _CALLABLES)
     signals: dict[str, NDArray[Any]] = {
         "keywords": lexical.scores[chosen],
@@ -181,6 +184,8 @@ def measure(
         "path_words": words_in_paths(lexical, files, corpus.file_count),
         "file_name": file_names,
         "exact_in_file": (exactness[chosen] > 0) * file_names,  # `Query` in query.ex, not where it is reopened
+        "depth": depths(paths),
+        "other_system": for_other_systems(query, paths),
         "file_evidence": file_evidence(base[chosen], files),
         "callable": callables,
         "constructor": rows["kind"] == _CONSTRUCTOR,

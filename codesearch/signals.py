@@ -6,6 +6,7 @@ shows what each added under these names.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -50,6 +51,12 @@ _ENDINGS = tuple(
     )
 )
 _SHORTEST_STEM = 4
+# Names of folders for one operating system, by the beginning of sys.platform.
+_SYSTEMS = {
+    "linux": {"linux", "unix", "posix"},
+    "darwin": {"darwin", "macos", "osx", "unix", "posix"},
+    "win": {"win", "windows", "win32"},
+}
 # File names that say nothing themselves: the folder names what is inside.
 _NAMELESS = frozenset({"index", "mod", "init", "__init__", "lib", "main"})
 
@@ -110,7 +117,7 @@ def words_of_file_names(query: Query, paths: Sequence[str]) -> NDArray[np.float6
     shares: dict[str, float] = {}
     for path in dict.fromkeys(paths):
         *folders, name = path.split("/")
-        stem = name.split(".")[0]
+        stem = name.rpartition(".")[0] or name
         if stem.lower() in _NAMELESS and folders:
             stem = folders[-1]
         parts = [stem_of(part) for word in words(stem) for part in split_identifier(word)]
@@ -125,6 +132,22 @@ def stem_of(word: str) -> str:
         if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
             return word[: -len(ending)]
     return word
+
+
+def depths(paths: Sequence[str]) -> NDArray[np.float64]:
+    """How many folders a file lies in, as a logarithm: of two namesakes the outer one is meant more often."""
+    return np.log1p([path.count("/") for path in paths])
+
+
+def for_other_systems(query: Query, paths: Sequence[str]) -> NDArray[np.bool_]:
+    """Which files are for another operating system than this one, by their folders, unless the query names a system."""
+    asked = {term.term for term in query.terms}
+    if not asked.isdisjoint(set().union(*_SYSTEMS.values())):
+        return np.zeros(len(paths), bool)
+    own = next((words for name, words in _SYSTEMS.items() if sys.platform.startswith(name)), set())
+    others = set().union(*_SYSTEMS.values()) - own
+    known = {path: not others.isdisjoint(path.lower().split("/")[:-1]) for path in dict.fromkeys(paths)}
+    return np.array([known[path] for path in paths], bool)
 
 
 def roles(given: NDArray[np.uint8], tests: NDArray[np.bool_], query: Query) -> dict[str, NDArray[np.bool_]]:

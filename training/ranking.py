@@ -54,7 +54,7 @@ OVERLOAD = 2.0  # what a hit more of one name in a file costs: one of several co
 PRIOR = {
     "keywords": 9, "meaning": 8.8, "path_meaning": 2.2, "exact_name": 4, "same_words": 2, "file_evidence": 6,
     "test": -4, "example": -2, "vendored": -3, "generated": -2, "docs": -2, "loose": -2.5, "data": -1.5,
-    "nested": -1.5, "constructor": -1.5,
+    "nested": -1.5, "constructor": -1.5, "other_system": -1,
 }  # fmt: skip
 PRIOR_OF = {
     "identifier": {"exact_name": 10, "same_words": 4, "exact_in_file": 2}
