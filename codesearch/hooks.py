@@ -40,6 +40,9 @@ _SHEBANG = b"#!/bin/sh\n"
 
 # Found from the hook itself where hooks lie in the git directory, because asking git costs a process per commit.
 _BESIDE = '"${0%/*}/../' + _HOME + '/hook.sh"'
+# A rebase runs post-commit for every commit: once a hook of it has asked, the others are two tests. Its last hook is
+# post-rewrite, which asks again in case nobody heard.
+_UNLESS_REBASING = f'[ -e "${{GIT_DIR:-.git}}/rebase-merge" ] && [ -e "${{GIT_DIR:-.git}}/{_HOME}/request" ] ||'
 _FROM_GIT = f'"$(git rev-parse --git-common-dir)/{_HOME}/hook.sh"'
 
 
@@ -151,6 +154,7 @@ class Hooks:
         staged = "codesearch_staged=1; " if event == STAGED_EVENT else ""
         lines = (
             f"{_BEGIN.decode()} `codesearch hook uninstall` removes these lines",
+            *([_UNLESS_REBASING] if event == "post-commit" else []),
             f'({staged}codesearch_hook={script}; . "$codesearch_hook") </dev/null >/dev/null 2>&1 || :',
             _END.decode(),
         )
