@@ -5,8 +5,9 @@
 #   sh hook.sh [staged]            the same from anywhere else at the top of a work tree
 #   sh hook.sh work GIT_DIR ROOT   the worker: waits until git is at rest, indexes, until no request is left
 #
-# A rebase runs a hook for each of its commits. So the part that runs inside git starts no process at all while a
-# worker is alive, which reads and tests files alone; the worker waits for the end of the rebase and indexes once.
+# A rebase runs a hook for each of its commits. So the part that runs inside git starts no process while a worker is
+# alive, but reads and tests files; the worker waits for the end of the rebase and indexes once. Even to start `sh` for
+# each commit costs half as much as the rebase itself, so post-commit is put away meanwhile (see `park`).
 # Variables are ours to use: a hook sources this in a subshell, with its streams at /dev/null.
 
 python=@PYTHON@
@@ -40,6 +41,7 @@ ask() {
   else
     printf '' >"$state/request" || return
   fi
+  park
   alive || start
 }
 
@@ -49,6 +51,13 @@ start() {
     if command -v "$each"; then detach=$each && break; fi
   done
   $detach sh "$codesearch_hook" work "$git_dir" "$PWD" 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
+}
+
+# Takes post-commit out of git's sight while a rebase is under way, if there is nothing in it but our lines. The
+# worker is alive as long, and indexes what the hook would have asked for.
+park() {
+  [ -e "$git_dir/rebase-merge" ] && cmp -s "$home/post-commit" "$hooks/post-commit" || return
+  printf '' >"$home/parked" && rm -f "$hooks/post-commit"
 }
 
 # --- the worker ---------------------------------------------------------------------------------------------
@@ -76,6 +85,15 @@ busy() {
   return 1
 }
 
+# Each worker ends with this, so that what a killed one left is mended by the next.
+unpark() {
+  [ -e "$home/parked" ] || return
+  if [ ! -e "$hooks/post-commit" ]; then
+    cp -p "$home/post-commit" "$home/fresh" && mv -f "$home/fresh" "$hooks/post-commit"
+  fi
+  rm -f "$home/parked"
+}
+
 run() {
   if [ -x "$python" ] && [ -f "$main" ]; then
     set -- "$python" -P "$main" "$@"
@@ -99,15 +117,17 @@ work() {
     exec "$python" -I -S -c 'import os, sys; os.closerange(3, 4096); os.execv("/bin/sh", ["sh", *sys.argv[1:]])' \
       "$codesearch_hook" work "$git_dir" "$root" closed
   fi
-  trap 'release' EXIT
+  trap 'unpark; release' EXIT
   trap '[ -z "$child" ] || kill "$child"; exit 143' HUP INT TERM
   waited=0
   while mine; do
     sleep 1 # commits of a script follow each other faster than that, and nobody waits for this
     if busy; then
       waited=$((waited + 1))
+      [ "$waited" -lt 30 ] || unpark # it stands still; other worktrees commit as well
       [ "$waited" -le "$patience" ] || return
     else
+      unpark
       # Taken before the work begins, so that a request from now on is a request for more.
       waited=0
       if [ -e "$state/staged" ]; then
@@ -132,6 +152,8 @@ work() {
 
 codesearch_hook=${codesearch_hook:-$0}
 case $codesearch_hook in /*) ;; *) codesearch_hook=$PWD/$codesearch_hook ;; esac
+home=${codesearch_hook%/*}
+hooks=$home/../hooks
 if [ "${1-}" = work ] && [ "${0##*/}" = hook.sh ]; then
   work "$2" "$3" "${4-}"
 elif [ "${1-}" = staged ] || [ "${codesearch_staged-}" ]; then

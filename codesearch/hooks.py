@@ -75,13 +75,13 @@ class Hooks:
     def uninstall(self) -> HooksStatus:
         """Removes our lines and gives hooks that were kept their names back; lines that others added stay."""
         with _writing(self.folder):
+            for git_dir in (self._common_dir, *self._common_dir.glob("worktrees/*")):
+                shutil.rmtree(git_dir / _HOME, ignore_errors=True)
             # Where git took hooks from before core.hooksPath was set, ours may lie as well.
             folders = {self._common_dir / "hooks"} | ({self.folder} if self.kind is not HooksFolder.WORKTREE else set())
             for folder in sorted(folders):
                 for event in (*EVENTS, STAGED_EVENT):
                     self._uninstall(folder / event)
-            for git_dir in (self._common_dir, *self._common_dir.glob("worktrees/*")):
-                shutil.rmtree(git_dir / _HOME, ignore_errors=True)
         return self.status()
 
     def write_script(self) -> Path:
@@ -109,7 +109,13 @@ class Hooks:
         elif content is None or target.is_symlink() or disabled or not _is_shell_script(content):
             content = self._keep(target)
         first, _, rest = content.partition(b"\n")
-        _replace(target, first + b"\n" + self._lines(event) + rest, _mode(target) | 0o111)
+        content = first + b"\n" + self._lines(event) + rest
+        _replace(target, content, _mode(target) | 0o111)
+        if event == "post-commit":
+            if content == _SHEBANG + self._lines(event):
+                _replace(self._home / event, content, _mode(target))
+            else:  # a rebase must run what else is in it
+                (self._home / event).unlink(missing_ok=True)
 
     def _keep(self, target: Path) -> bytes:
         """Moves a hook aside; the content of a script that runs it."""
@@ -195,6 +201,8 @@ class Hooks:
         if _holds_ours(target):
             runs = self.kind is HooksFolder.WORKTREE or os.access(target, os.X_OK)
             state = HookState.INSTALLED if runs else HookState.NOT_EXECUTABLE
+        elif not os.path.lexists(target) and (self._home / "parked").exists() and event == "post-commit":
+            state = HookState.INSTALLED  # put away for the length of a rebase
         elif _holds_ours(legacy := target.with_name(event + _LEGACY)) and os.access(legacy, os.X_OK):
             state = HookState.INSTALLED
         return Hook(event, state, str(target), str(kept) if os.path.lexists(kept) else None)
