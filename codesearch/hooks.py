@@ -178,7 +178,6 @@ class Hooks:
             folder=str(self.folder),
             kind=self.kind,
             hooks=hooks,
-            to_add=None if self.kind is not HooksFolder.WORKTREE else self._line_to_add(),
             pending=(state / "request").exists() or (state / "staged").exists(),
             last_error=(log or f"exit code {code.decode()}") if code not in (b"", b"0") else None,
             useful=not self._repository.is_bare or any(self._common_dir.glob("worktrees/*")),
@@ -205,10 +204,10 @@ class Hooks:
             state = HookState.INSTALLED  # put away for the length of a rebase
         elif _holds_ours(legacy := target.with_name(event + _LEGACY)) and os.access(legacy, os.X_OK):
             state = HookState.INSTALLED
-        return Hook(event, state, str(target), str(kept) if os.path.lexists(kept) else None)
-
-    def _line_to_add(self) -> str:
-        return f"sh {_FROM_GIT} >/dev/null 2>&1 || :"
+        to_add = None
+        if self.kind is HooksFolder.WORKTREE and state is HookState.ABSENT:
+            to_add = f"sh {_FROM_GIT}{' staged' if event == STAGED_EVENT else ''} >/dev/null 2>&1 || :"
+        return Hook(event, state, str(target), str(kept) if os.path.lexists(kept) else None, to_add)
 
     def _find_folder(self) -> Path:
         """The folder that git takes hooks from."""

@@ -479,27 +479,30 @@ class HookState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Hook:
-    """One of git's hooks; `kept` is the file of an earlier hook that ours runs."""
+    """One of git's hooks.
+
+    `kept` is the file of an earlier hook that ours runs, `to_add` the line that the user has to add, if the hook is a
+    file of the work tree.
+    """
 
     event: str
     state: HookState
     path: str
     kept: str | None
+    to_add: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class HooksStatus:
     """The hooks of a clone.
 
-    `to_add` is the line that the user has to add to hooks in the work tree. `pending`: a hook has asked for an index
-    run that has not begun. `last_error` is what the last run said, if it failed. Hooks of a bare repository
-    without worktrees are not `useful`: git never runs them.
+    `pending`: a hook has asked for an index run that has not begun. `last_error` is what the last run said, if it
+    failed. Hooks of a bare repository without worktrees are not `useful`: git never runs them.
     """
 
     folder: str
     kind: HooksFolder
     hooks: tuple[Hook, ...]
-    to_add: str | None
     pending: bool
     last_error: str | None
     useful: bool

@@ -193,8 +193,9 @@ def test_hooks_in_the_work_tree_are_the_users_to_change(root: Path, folder: str,
     assert (status.kind, snapshot(root / folder)) == (HooksFolder.WORKTREE, before)
     assert status.hooks[0].path == str(root / edited / "post-commit")
     assert status.hooks[0].state is HookState.ABSENT
+    assert hooks_of(root).install(staged=True).hooks[-1].to_add.count(" staged ") == 1
 
-    script(root / edited / "post-commit", f"#!/bin/sh\n{status.to_add}\n")
+    script(root / edited / "post-commit", f"#!/bin/sh\n{status.hooks[0].to_add}\n")
     assert states(root)["post-commit"] is HookState.INSTALLED
     commit(root, "second")
     rest(root)
@@ -307,7 +308,7 @@ def test_pre_commit_indexes_what_is_staged_while_the_message_is_written(root: Pa
     pointers = shlex.quote(str(root / ".git" / "codesearch" / "pointers"))
     editor = script(
         root.parent / "editor",
-        f"#!/bin/sh\nn=0; while [ ! -e {pointers}/main-staged.json ] && [ $n -lt 150 ]; do sleep 0.1; n=$((n+1)); done\n"
+        f"#!/bin/sh\nn=0; while [ ! -e {pointers}/main-staged.json ] && [ $n -lt 99 ]; do sleep 0.1; n=$((n+1)); done\n"
         f'ls {pointers} > "{root.parent}/listed"\necho message > "$1"\n',
     )
     run_git(root, "commit", "-q", "-a", GIT_EDITOR=f"'{editor}'")

@@ -203,13 +203,12 @@ def clean_document(freed_bytes: int) -> Document:
 
 
 def hooks_document(status: HooksStatus) -> Document:
-    """The hooks of a clone; `to_add` is null unless the user has to write hooks that lie in the work tree."""
+    """The hooks of a clone; `to_add` of one is null unless it lies in the work tree and lacks our line."""
     return {
         "schema": SCHEMA,
         "folder": status.folder,
         "kind": status.kind.value,
         "hooks": [{**asdict(hook), "state": hook.state.value} for hook in status.hooks],
-        "to_add": status.to_add,
         "pending": status.pending,
         "last_error": status.last_error,
     }

@@ -14,13 +14,18 @@ def hooks_layout(status: HooksStatus) -> Iterator[Line]:
     """Each hook with its state; what the user has to do; what the last run of a hook said."""
     yield plain(f"Hooks in {sanitise(status.folder)}")
     yield from map(_hook_line, status.hooks)
-    missing = [hook for hook in status.hooks if hook.state is HookState.ABSENT]
-    if status.to_add is not None and missing:
-        yield plain("These hooks are files of the project, so they were not changed. To chain, add this line:")
-        yield plain(f"  {sanitise(status.to_add)}")
-        yield plain(f"to {', '.join(sanitise(hook.path) for hook in missing)}")
-        yield plain("(create those that do not exist). Without codesearch the line does nothing.")
-    if status.kind is HooksFolder.SHARED and len(missing) < len(status.hooks):
+    lines = {
+        hook.to_add: [other.path for other in status.hooks if other.to_add == hook.to_add] for hook in status.hooks
+    }
+    if any(lines):
+        yield plain("These hooks are files of the project, so they are not changed for you. To have them index, add")
+    for line, paths in lines.items():
+        if line is not None:
+            yield plain(f"  {sanitise(line)}")
+            yield plain(f"to {', '.join(map(sanitise, paths))}")
+    if any(lines):
+        yield plain("and create the files that do not exist. Where codesearch is not installed, the line does nothing.")
+    if status.kind is HooksFolder.SHARED and any(hook.state is not HookState.ABSENT for hook in status.hooks):
         yield plain("Other repositories may use this folder too: these hooks do nothing in them, but uninstalling here")
         yield plain("removes them for all.")
     if not status.useful:
