@@ -110,7 +110,12 @@ class Hooks:
             content = self._keep(target)
         first, _, rest = content.partition(b"\n")
         content = first + b"\n" + self._lines(event) + rest
-        _replace(target, content, _mode(target) | 0o111)
+        try:
+            _replace(target, content, _mode(target) | 0o111)
+        except OSError:  # a full disk; what was kept is worth more than our lines
+            if not os.path.lexists(target):
+                target.with_name(f"{event}.{KEPT}").replace(target)
+            raise
         if event == "post-commit":
             if content == _SHEBANG + self._lines(event):
                 _replace(self._home / event, content, _mode(target))
