@@ -41,7 +41,7 @@ test: setup  ## run the tests; ARGS="-k fixtures -n 2" is handed to pytest
 	$(BIN)/python -m pytest $(ARGS)
 
 bench: setup  ## run the benchmarks that need no checkout of another project
-	@set -e; for program in stdlib_oracle scale kill_test; do \
+	@set -e; for program in stdlib_oracle scale kill_test hooks; do \
 		echo "== $$program"; $(BIN)/python "benchmarks/$$program.py" $(ARGS); done
 
 clean:  ## remove caches and build results, not the environment

@@ -460,6 +460,54 @@ class Status:
     location: str
 
 
+class HooksFolder(StrEnum):
+    """Where git takes a clone's hooks from."""
+
+    GIT = "git"  # the git directory's own folder
+    GIT_ELSEWHERE = "git-elsewhere"  # another folder in the git directory
+    WORKTREE = "worktree"  # files of the project, which are not ours to write
+    SHARED = "shared"  # anywhere else: other repositories may use it as well
+
+
+class HookState(StrEnum):
+    """Whether a hook asks for an index run."""
+
+    INSTALLED = "installed"
+    NOT_EXECUTABLE = "not executable"  # git does not run it
+    ABSENT = "absent"
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """One of git's hooks.
+
+    `kept` is the file of an earlier hook that ours runs, `to_add` the line that the user has to add, if the hook is a
+    file of the work tree.
+    """
+
+    event: str
+    state: HookState
+    path: str
+    kept: str | None
+    to_add: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class HooksStatus:
+    """The hooks of a clone.
+
+    `pending`: a hook has asked for an index run that has not begun. `last_error` is what the last run said, if it
+    failed. Hooks of a bare repository without worktrees are not `useful`: git never runs them.
+    """
+
+    folder: str
+    kind: HooksFolder
+    hooks: tuple[Hook, ...]
+    pending: bool
+    last_error: str | None
+    useful: bool
+
+
 @dataclass(frozen=True, slots=True)
 class FileOutline:
     """The declarations of one file, in order of start, nested ones included."""

@@ -10,6 +10,7 @@ import click
 
 from codesearch.cli import asking as asking  # their verbs add themselves to the group
 from codesearch.cli import evaluating as evaluating
+from codesearch.cli import hooks as hooks
 from codesearch.cli import output
 from codesearch.cli.routing import nearest_option, search_instead
 from codesearch.cli.verbs import codesearch

@@ -15,6 +15,7 @@ from codesearch.types import (
     Explanation,
     FileOutline,
     Hit,
+    HooksStatus,
     IndexReport,
     LanguageInfo,
     SearchResult,
@@ -199,6 +200,18 @@ def languages_document(languages: Sequence[LanguageInfo]) -> Document:
 def clean_document(freed_bytes: int) -> Document:
     """What `clean` removed."""
     return {"schema": SCHEMA, "freed_bytes": freed_bytes}
+
+
+def hooks_document(status: HooksStatus) -> Document:
+    """The hooks of a clone; `to_add` of one is null unless it lies in the work tree and lacks our line."""
+    return {
+        "schema": SCHEMA,
+        "folder": status.folder,
+        "kind": status.kind.value,
+        "hooks": [{**asdict(hook), "state": hook.state.value} for hook in status.hooks],
+        "pending": status.pending,
+        "last_error": status.last_error,
+    }
 
 
 def _skipped(skipped: Sequence[Skipped]) -> list[Document]:
