@@ -11,7 +11,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,6 +78,18 @@ def time_one_shots(query: str, checkout: Path, env: Mapping[str, str]) -> tuple[
         if done.returncode not in (0, 1):  # 1: nothing found, an answer like any other
             raise RuntimeError(f"{' '.join(arguments)} ended with {done.returncode}:\n{done.stderr}")
     return statistics.median(times[1:]), times[1:]
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table."""
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def peak_memory() -> float:
+    """The largest resident set of this process so far in MB; unlike getrusage, not that of what it was forked from."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) * 1024 / 1e6
 
 
 def describe_machine() -> str:

@@ -46,7 +46,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -55,7 +55,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-from measuring import ROOT, describe_machine
+from measuring import ROOT, describe_machine, table
 
 sys.path.insert(0, str(ROOT))
 
@@ -530,12 +530,6 @@ def timed(work: Callable[[Any], Any], batches: Sequence[Any], most: float = math
 
 
 # --- the command ------------------------------------------------------------------------------------------------
-
-
-def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table."""
-    lines = [columns, ["---"] * len(columns), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def report(level: Level, models: Sequence[Ranker], results: Sequence[Scores], by_language: bool) -> None:

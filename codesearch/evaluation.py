@@ -89,7 +89,7 @@ class Difference:
 def evaluate(name: str, cases: Sequence[Case], search: Callable[[Case], Sequence[Hit]]) -> Evaluation:
     """Asks every case; `search` gives the hits of one, best first."""
     outcomes = tuple(Outcome(case, found_ranks(case, search(case)[:DEPTH])) for case in cases)
-    scores = {metric: _score([outcome.value(metric) for outcome in outcomes]) for metric in METRICS}
+    scores = {metric: score_of([outcome.value(metric) for outcome in outcomes]) for metric in METRICS}
     return Evaluation(name, outcomes, scores)
 
 
@@ -125,7 +125,7 @@ def compare(before: Evaluation, now: Evaluation) -> Difference:
     pairs = [
         (earlier[key], outcome) for outcome in now.outcomes if (key := (outcome.case.query, outcome.case.at)) in earlier
     ]
-    scores = {metric: _score([b.value(metric) - a.value(metric) for a, b in pairs]) for metric in METRICS}
+    scores = {metric: score_of([b.value(metric) - a.value(metric) for a, b in pairs]) for metric in METRICS}
     changed = [(b.case.query, a.rank, b.rank) for a, b in pairs if a.rank != b.rank]
     changed.sort(key=lambda each: (_gain(each), each[0]))
     return Difference(scores, tuple(changed))
@@ -136,7 +136,7 @@ def _gain(change: tuple[str, int | None, int | None]) -> float:
     return (1 / now if now else 0.0) - (1 / before if before else 0.0)
 
 
-def _score(values: Sequence[float]) -> Score:
+def score_of(values: Sequence[float]) -> Score:
     """Mean and bootstrap interval (Efron 1979) of paired or single values; seeded, so that equal runs agree."""
     if not values:
         return Score(0.0, 0.0, 0.0)
@@ -167,5 +167,5 @@ def load(path: Path) -> Evaluation | None:
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    scores = {metric: _score([outcome.value(metric) for outcome in outcomes]) for metric in METRICS}
+    scores = {metric: score_of([outcome.value(metric) for outcome in outcomes]) for metric in METRICS}
     return Evaluation(str(kept["name"]), outcomes, scores)
