@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from codesearch.languages import Languages
     from codesearch.overlay import Difference
     from codesearch.searching import Searcher
+    from codesearch.targets import Target
     from codesearch.view.corpus import Corpus
     from codesearch.view.published import View, ViewFolder
     from codesearch.view.vectors import KnownVectors
@@ -283,22 +284,33 @@ class Engine:
         progress: ProgressCallback | None = None,
     ) -> Similar:
         """The declarations of the working tree that are most like the one at FILE:LINE or FILE#symbol."""
-        from codesearch.absence import why_absent
-        from codesearch.locations import parse_location
         from codesearch.similarity import similar
-        from codesearch.targets import file_of_path, find_target
 
         shown = self.show(location)
+        target = self.find(f"{shown.path}:{shown.start_line}-{shown.end_line}", progress=progress)
         corpus, _, commit = self._corpus(False, None, True, progress)
-        where = parse_location(f"{shown.path}:{shown.start_line}-{shown.end_line}", lambda _: False)
-        target = find_target(corpus, where) if file_of_path(corpus, shown.path) is not None else None
-        if target is None:
-            searched = "HEAD" if self.repository.is_bare else None
-            why = why_absent(corpus, shown.path, self.repository, self.settings, searched)
-            raise LocationError(why, "Only what is indexed can be compared.")
         searcher = self._searcher(corpus, commit, self.repository.is_bare)
         hits, copies = similar(searcher, target, "\n".join(shown.lines), limit, filters)
         return Similar(shown, tuple(hits), tuple(copies))
+
+    def find(self, location: str, *, progress: ProgressCallback | None = None) -> Target:
+        """The place of the working tree's index that FILE, FILE:LINE, FILE:A-B or FILE#symbol names.
+
+        LocationError says why there is none (no such symbol, skipped, ignored, excluded, …), or lists what an
+        ambiguous symbol may mean.
+        """
+        from codesearch.absence import why_absent
+        from codesearch.locations import parse_location
+        from codesearch.targets import file_of_path, find_target
+
+        corpus, _, _ = self._corpus(False, None, True, progress)
+        where = parse_location(location, lambda path: file_of_path(corpus, path) is not None)
+        target = find_target(corpus, where) if where.revision is None else None
+        if target is None:
+            searched = "HEAD" if self.repository.is_bare else None
+            why = why_absent(corpus, where.path, self.repository, self.settings, searched)
+            raise LocationError(why, "Only what is indexed can be found.")
+        return target
 
     def _searcher(self, corpus: Corpus, commit: str | None, from_git: bool) -> Searcher:
         from codesearch.searching import Searcher

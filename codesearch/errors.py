@@ -10,6 +10,7 @@
     ├── CorruptIndexError    a file of the index does not say what it must; it is rebuilt
     ├── ModelError           an embedding model cannot be loaded
     └── LocationError        FILE:LINE or FILE#symbol names nothing, or more than one thing
+        └── AmbiguousLocationError   more than one thing
 
 Every error carries a message (what happened) and a hint (what to do); the front ends print both and no
 traceback.
@@ -59,3 +60,7 @@ class ModelError(CodesearchError):
 
 class LocationError(CodesearchError):
     """A location names no declaration, or several; the hint lists the candidates."""
+
+
+class AmbiguousLocationError(LocationError):
+    """A symbol that a file declares more than once; the hint lists the candidates."""

@@ -74,23 +74,15 @@ def load_settings(
     settings = Settings()
     user_file = (config_dir or _user_config_dir()) / USER_FILE
     if user_file.is_file():
-        settings = _with_user_file(settings, user_file)
+        settings = with_file(settings, user_file)
     if root is not None:
         settings = _with_repository_file(settings, root)
     settings = _with_environment(settings, os.environ if environment is None else environment)
     return replace(settings, **{key: value for key, value in flags.items() if value is not None})
 
 
-def _user_config_dir() -> Path:
-    import platformdirs  # here, so that reading Settings as a type costs nothing
-
-    return platformdirs.user_config_path("codesearch", appauthor=False)
-
-
-# --- sources ------------------------------------------------------------------------------------------------
-
-
-def _with_user_file(settings: Settings, path: Path) -> Settings:
+def with_file(settings: Settings, path: Path) -> Settings:
+    """The settings with what a trusted file sets; SettingsError that names the file, the key and the fix."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -103,6 +95,15 @@ def _with_user_file(settings: Settings, path: Path) -> Settings:
             raise _unknown_key(str(path), key, KEYS)
         values[key] = _CHECKS[key](_Source(str(path), key, path.parent), value)
     return replace(settings, **values)
+
+
+def _user_config_dir() -> Path:
+    import platformdirs  # here, so that reading Settings as a type costs nothing
+
+    return platformdirs.user_config_path("codesearch", appauthor=False)
+
+
+# --- sources ------------------------------------------------------------------------------------------------
 
 
 def _with_repository_file(settings: Settings, root: Path) -> Settings:

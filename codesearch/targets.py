@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from codesearch.errors import LocationError
+from codesearch.errors import AmbiguousLocationError, LocationError
 from codesearch.locations import Location
 from codesearch.types import Kind
 from codesearch.view.corpus import Corpus
@@ -125,7 +125,9 @@ def _declaration(where: Location, names: _Names) -> int | None:
             raise LocationError(f"{where.path} declares no {where.symbol}.", hint)
         if len(found) > 1:
             listed = [f"{where.path}:{names.lines(at)[0]} ({names.qualified(at)})" for at in found[:_LISTED]]
-            raise LocationError(f"{where.path}#{where.symbol} is ambiguous.", f"Candidates: {', '.join(listed)}")
+            raise AmbiguousLocationError(
+                f"{where.path}#{where.symbol} is ambiguous.", f"Candidates: {', '.join(listed)}"
+            )
         return found[0]
     if where.first is None:
         return None

@@ -2,50 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 
-from codesearch.evaluation import METRICS, Difference, Evaluation, Score
+from codesearch.evaluation import DEPTH, Case, Difference, Evaluation, Score
 from codesearch.render.documents import SCHEMA, Document
 from codesearch.render.safe import sanitise
 from codesearch.render.text import Line, Role, plain
 
 _SHOWN = 20  # cases; --json has all
 _LONGEST_QUERY = 70
+_COLUMN = len("0.000 (0.000-0.000)")
+_SOURCES = {
+    "golden": "",
+    "docs": " from doc comments, asked of a copy of the files in which docs are blanked",
+    "history": " from commits, each asked of the commit's parent",
+}
+NO_REASONS: Mapping[Case, str] = MappingProxyType({})
 
 
-def evaluation_layout(runs: Sequence[Evaluation], difference: Difference | None, *, before: str) -> Iterator[Line]:
-    """One column for each run; `before` names what the difference is against."""
+def evaluation_layout(
+    runs: Sequence[Evaluation],
+    difference: Difference | None,
+    *,
+    against: str,
+    source: str,
+    reasons: Mapping[Case, str] = NO_REASONS,
+) -> Iterator[Line]:
+    """One column for each run; `against` names what the difference is taken from, `reasons` why cases cannot be met."""
     cases = len(runs[0].outcomes)
-    yield plain(f"{cases:,} question{'' if cases == 1 else 's'}")
-    width = max(18, *(len(run.name) for run in runs))
+    yield plain(f"{cases:,} question{'' if cases == 1 else 's'}{_SOURCES[source]}")
+    width = max(_COLUMN, *(len(sanitise(run.name)) for run in runs))
     if len(runs) > 1:
-        yield Line(((f"{'':8}" + "".join(f"  {sanitise(run.name):<{width}}" for run in runs), Role.FAINT),))
-    for metric in METRICS:
+        heads = "".join(f"  {sanitise(run.name):<{width}}" for run in runs)
+        yield Line(((f"{'':8}{heads}  difference", Role.FAINT),))
+    for metric in runs[0].scores:
         columns = "".join(f"  {_shown(run.scores[metric]):<{width}}" for run in runs)
-        change = "" if difference is None else f"  {_change(difference.scores[metric])}"
-        yield plain(f"{metric:<8}{columns}{change}".rstrip())
-    if difference is not None and difference.changed:
+        change = difference.scores.get(metric) if difference is not None and difference.cases else None
+        yield plain(f"{metric:<8}{columns}" + (f"  {_change(change)}" if change is not None else "").rstrip())
+    if difference is not None:
         yield Line()
-        yield plain(f"against {sanitise(before)}: {_moved(difference)}")
-        for query, was, now in difference.changed[:_SHOWN]:
-            yield Line(((f"  {was or '-':>3} → {now or '-':<3}  ", Role.FAINT), (_short(query), Role.PLAIN)))
-        if len(difference.changed) > _SHOWN:
-            yield plain(f"  … and {len(difference.changed) - _SHOWN:,} more; --json lists all")
-    missed = [outcome for outcome in runs[-1].outcomes if outcome.rank is None]
+        yield from _changed(difference, sanitise(against), cases)
+    missed = [outcome for outcome in runs[0].outcomes if outcome.rank is None or outcome.rank > DEPTH]
     if missed:
         yield Line()
         yield plain("not among the first ten:")
         for outcome in missed[:_SHOWN]:
-            place = sanitise(outcome.case.expected[0])
-            yield Line(((f"  {_short(outcome.case.query)}", Role.PLAIN), (f"  {place}", Role.CITATION)))
+            rank = f" (rank {outcome.rank})" if outcome.rank else ""
+            place = f"  {sanitise(outcome.case.expected[0])}{rank}"
+            yield Line(((f"  {_short(outcome.case.query)}", Role.PLAIN), (place, Role.CITATION)))
+            if reason := reasons.get(outcome.case):
+                yield Line(((f"    {sanitise(reason)}", Role.FAINT),))
         if len(missed) > _SHOWN:
             yield plain(f"  … and {len(missed) - _SHOWN:,} more; --json lists all")
 
 
-def evaluation_document(runs: Sequence[Evaluation], difference: Difference | None) -> Document:
+def _changed(difference: Difference, against: str, cases: int) -> Iterator[Line]:
+    same = "" if difference.cases == cases else f" (of {difference.cases:,} that both have)"
+    moved = _moved(difference) if difference.changed else "no change"
+    yield plain(f"against {against}: {moved}{same}")
+    for query, was, now in difference.changed[:_SHOWN]:
+        yield Line(((f"  {was or '-':>3} → {now or '-':<3}  ", Role.FAINT), (_short(query), Role.PLAIN)))
+    if len(difference.changed) > _SHOWN:
+        yield plain(f"  … and {len(difference.changed) - _SHOWN:,} more; --json lists all")
+
+
+def evaluation_document(runs: Sequence[Evaluation], difference: Difference | None, source: str) -> Document:
     """Every run with its means and the ranks of each case; `difference` is null where nothing is compared."""
     return {
         "schema": SCHEMA,
+        "source": source,
         "runs": [
             {
                 "name": run.name,
@@ -59,6 +85,7 @@ def evaluation_document(runs: Sequence[Evaluation], difference: Difference | Non
         ],
         "difference": difference
         and {
+            "cases": difference.cases,
             "scores": {metric: _numbers(score) for metric, score in difference.scores.items()},
             "changed": [{"query": query, "before": was, "now": now} for query, was, now in difference.changed],
         },
@@ -70,7 +97,9 @@ def _shown(score: Score) -> str:
 
 
 def _change(score: Score) -> str:
-    return f"{score.mean:+.3f} ({score.low:+.3f} to {score.high:+.3f})" if score.mean or score.high else "±0"
+    if not score.mean and not score.low and not score.high:
+        return "±0"
+    return f"{score.mean:+.3f} ({score.low:+.3f} to {score.high:+.3f})"
 
 
 def _moved(difference: Difference) -> str:
