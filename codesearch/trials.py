@@ -95,7 +95,8 @@ def with_other(trial: Trial, other: str) -> Iterator[tuple[str, Trial]]:
     """
     settings = trial.engine.settings
     if not other.endswith(".toml"):
-        yield other, replace(trial, engine=Engine(trial.engine.repository, replace(settings, model=other)))
+        name = Path(other).name if Path(other).is_dir() else other
+        yield name, replace(trial, engine=Engine(trial.engine.repository, replace(settings, model=other)))
         return
     if not Path(other).is_file():
         raise SettingsError(f"There is no file {other}.", "Give --compare a model, or a TOML file with settings.")

@@ -171,11 +171,13 @@ def test_a_doc_that_names_its_declaration_or_is_not_alone_asks_nothing(tmp_path:
         "Drain": "Takes what is left out of the pond.",
         "Empty": "takes what is left out of the pond!",
         "Fill": "TODO: fill it from the river again.",
+        "Freeze": "@brief Turns all of the water into ice. There is no way back.",
+        "Skate": "@param pond what to glide over",
     }
     source = "".join(f"// {doc}\nfunc {name}(pond int) int {{\n\treturn pond\n}}\n\n" for name, doc in docs.items())
     engine = Engine.open(init(tmp_path / "pond", {"pond.go": f"package pond\n\n{source}"}), Settings())
     cases = from_docs(engine.repository, engine.language_set, 10, tmp_path / "copy")
-    assert [case.query for case in cases] == ["lets no more water onto the wheel"]
+    assert {case.query for case in cases} == {"lets no more water onto the wheel", "Turns all of the water into ice"}
 
 
 @pytest.mark.parametrize(

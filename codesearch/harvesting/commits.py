@@ -22,8 +22,9 @@ _TICKET = re.compile(
     r"^(?:\[[^\]]*\]\s*|[A-Z]+-\d+:?\s+|[\w./*-]{1,30}(?:\([^)]*\))?!?:\s+)+|\s*\(?(?:gh-|#)\d+\)?\s*$"
 )
 _SAYS_NOTHING = re.compile(
-    r"\b(?:bump|release|merge|revert|version|changelog|typos?|lint\w*|format\w*|readme|docstrings?|licen[cs]e|wip|cleanup"
-    r"|refactor\w*|documentation|renam\w+|tests?|specs?|ci|docs?|comments?|deps|dependenc\w+|upgrade|warnings?|imports?|whitespace|spelling)\b",
+    r"\b(?:bump|release|merge|revert|version|changelog|typos?|lint\w*|format\w*|readme|docstrings?|licen[cs]e|wip"
+    r"|cleanup|refactor\w*|documentation|renam\w+|tests?|specs?|ci|docs?|comments?|deps|dependenc\w+|upgrade"
+    r"|warnings?|imports?|whitespace|spelling)\b",
     re.I,
 )
 _NO_CHANGE_OF_CODE = re.compile(  # types of conventional commits, and what git itself writes
@@ -113,20 +114,8 @@ class _Change:
 
 
 def _read_change(repository: Repository, commit: str, parent: str) -> _Change:
-    output = repository.run_git(
-        (
-            "diff-tree",
-            "-r",
-            "-p",
-            "-U0",
-            "--no-renames",
-            "--diff-filter=M",
-            "--full-index",
-            "--no-color",
-            parent,
-            commit,
-        )
-    )
+    options = ("-r", "-p", "-U0", "--no-renames", "--diff-filter=M", "--full-index", "--no-color")
+    output = repository.run_git(("diff-tree", *options, parent, commit))
     lines: dict[str, list[int]] = {}
     blobs: dict[str, str] = {}
     blob = path = ""

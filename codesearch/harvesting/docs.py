@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from codesearch.errors import RepositoryError
 from codesearch.evaluation import Case
 from codesearch.harvesting.questions import LONGEST, SHORTEST, declarations_of
 from codesearch.languages import Languages
@@ -19,8 +20,9 @@ LARGEST_FILE = 1 << 20  # bytes; docs of larger, mostly generated ones are not a
 _SEED = 7
 _SENTENCE_END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)[.!?:](?=\s|$)|\n\s*\n|\n\s*[@:\\*-]")
 _NO_SENTENCE = re.compile(
-    r"copyright|licen[cs]e|todo|fixme|generated|do not edit|inheritdoc|deprecated|https?:|see also|[<>{}|]", re.I
+    r"^[@\\]|copyright|licen[cs]e|todo|fixme|generated|do not edit|inheritdoc|deprecated|https?:|see also|[<>{}|]", re.I
 )
+_BRIEF = re.compile(r"^[@\\]brief\s+")
 _ONLY_MARKS = re.compile(r"^[\s/*#\"'!;-]*(?:@(?:module|type)?doc\s*)?[~a-zS]?[\s/*#\"'!;-]*$")
 
 
@@ -43,7 +45,7 @@ def from_docs(
             target = folder / entry.path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(blanked)
-        except OSError:
+        except (OSError, RepositoryError):
             continue  # a symbolic link, a submodule, gone in the meantime, or too large
         found += cases
     unique = Counter(case.query.lower() for case in found)
@@ -85,7 +87,8 @@ def _without_docs(languages: Languages, path: str, content: bytes) -> tuple[byte
 
 def _first_sentence(declaration: Declaration) -> str:
     """What a doc says first, as a question; "" where that says nothing, or gives the name away."""
-    sentence = " ".join(_SENTENCE_END.split(declaration.doc.strip(), maxsplit=1)[0].split())
+    doc = _BRIEF.sub("", declaration.doc.strip())
+    sentence = " ".join(_SENTENCE_END.split(doc, maxsplit=1)[0].split())
     first, _, rest = sentence.partition(" ")
     if first.strip("`*'") == declaration.symbol:  # "Close closes the file", as in Go
         sentence = rest
