@@ -18,7 +18,7 @@ from codesearch.locations import find_anchor
 from codesearch.queries import Query, understand
 from codesearch.ranking import Candidate, Measured, measure, odds_of, rank
 from codesearch.retrieval import Lexical, search_names, search_words
-from codesearch.terms import identifier_terms, is_whole, split_identifier, words
+from codesearch.terms import WHOLE, identifier_terms, is_whole, split_identifier, words
 from codesearch.types import Copy, Embedder, Filters, Hit, Kind, Snippet
 from codesearch.view.corpus import Corpus
 from codesearch.view.segment import KINDS, OWN, Segment
@@ -132,7 +132,8 @@ class Searcher:
     def is_answered(self, asked: Asked, measured: Measured | None = None) -> bool:
         """Whether the repository has an answer at all; filters do not count, so `measured` is of all documents.
 
-        A name that is declared and a single word that occurs are always answered.
+        A name that is declared, a single word that occurs, and identifiers that occur (in lower case, too) are always
+        answered.
         """
         corpus, query, lexical = self.corpus, asked.query, asked.lexical
         if search_names(corpus, query, lexical.terms):
@@ -140,6 +141,10 @@ class Searcher:
         if not lexical.any_known:
             return False
         if sum(not is_whole(term.term) for term in query.terms) == 1:
+            return True
+        known = set(asked.known)
+        glued = [term.term for term in query.terms if term.term not in known and WHOLE + term.term in known]
+        if glued and all(term.term in known or term.term in glued for term in query.terms):
             return True
         if measured is None:
             measured = self.measure(replace(asked, documents=np.ones(len(corpus), bool)))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from git_helpers import init
 from test_cli_process import codesearch
 
 from codesearch import Engine
@@ -51,6 +52,14 @@ def test_every_declared_name_is_found_and_so_is_every_single_word_of_one(engine:
     assert [name for name in sorted(names) if not engine.search(name).hits] == []
     words = {word for name in names for word in name.split("_") if len(word) > 3 and word.islower()}
     assert [word for word in sorted(words) if not engine.search(word).hits] == []
+
+
+def test_identifiers_typed_in_lower_case_are_found(tmp_path: Path) -> None:
+    code = "class ReplicaManager:\n    def appendRecords(self, log):\n        return log.append(self)\n"
+    files = {"replica.py": code, "b.py": "def b():\n    return 1\n"}
+    replicas = Engine.open(init(tmp_path / "replicas", files), Settings())
+    assert replicas.search("replicamanager appendrecords").hits
+    assert not replicas.search("replicamanager flurbwozzle blorptastic").hits
 
 
 def test_filters_do_not_turn_an_answer_into_nothing(engine: Engine) -> None:
