@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from codesearch.queries import Query
 from codesearch.retrieval import Lexical
@@ -25,10 +24,8 @@ from codesearch.view.corpus import Corpus
 MODEL = Path(__file__).parent / "models" / "confidence.json"
 
 
-def evidence(
-    corpus: Corpus, query: Query, lexical: Lexical, vector: NDArray[np.float32], odds: float
-) -> dict[str, float]:
-    """What speaks for an answer; `odds` are the logarithm of the best hit's.
+def evidence(corpus: Corpus, query: Query, lexical: Lexical, *, odds: float, similarity: float) -> dict[str, float]:
+    """What speaks for an answer; `odds` are the logarithm of the best hit's, `similarity` is the nearest one's.
 
     Rarity is that of BM25; a word that occurs nowhere is the rarest of all.
     """
@@ -42,7 +39,6 @@ def evidence(
         number[found.chunks] += 1
         named[found.named] += found.rarity
     shown = corpus.times_shown > 0
-    similarity = corpus.chunk_similarities(vector)[shown].max(initial=0.0)
     count = max(len(words), 1)
     return {
         "odds": odds,
@@ -51,7 +47,7 @@ def evidence(
         "number": float(number[shown].max(initial=0.0)) / count,  # share of the query's words that one chunk has
         "named": float(named[shown].max(initial=0.0)) / total,  # share of the rarity in one declaration's name
         "respelt": sum(rarity > 0 and term not in said for term, rarity in words) / count,
-        "similarity": float(similarity),
+        "similarity": similarity,
         "words": float(count),
         "size": math.log(max(len(corpus), 1)),
     }

@@ -66,11 +66,15 @@ class Weights:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """Candidate documents, in order of the corpus, the value of each signal for each, and asked declarations."""
+    """Candidate documents, in order of the corpus, the value of each signal for each, and asked declarations.
+
+    `closest` is the cosine of the document that is nearest in meaning, whatever is admitted; 0 at least.
+    """
 
     documents: NDArray[np.int64]
     signals: dict[str, NDArray[np.float64]]
     named: dict[int, int]
+    closest: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +199,8 @@ def measure(
         "size": np.log1p(rows["lengths"].sum(axis=1)),
         **roles(corpus.roles[files], rows["kind"] == _TEST, query),
     }
-    return Measured(chosen, {name: values.astype(np.float64) for name, values in signals.items()}, named)
+    closest = float(of_text[corpus.chunk_of].max(initial=0.0))
+    return Measured(chosen, {name: values.astype(np.float64) for name, values in signals.items()}, named, closest)
 
 
 def names(corpus: Corpus, documents: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -103,7 +103,7 @@ class Searcher:
             return Answer((), (), asked.known, in_the_way, near_symbols(self.corpus, unknown))
         measured = self.measure(asked)
         found = self.hits(asked, measured, collapsed=collapsed)
-        if min_score is None and not self.is_answered(asked, measured if filters == _NO_FILTERS else None):
+        if min_score is None and not self.is_answered(asked, measured if asked.documents.all() else None):
             return Answer((), numbered(each.hit for each in islice(found, _NEAR_MISSES)), asked.known)
         first = page(found, limit) if collapsed else [each.hit for each in islice(found, limit)]
         kept = numbered(hit for hit in first if min_score is None or hit.score >= min_score)
@@ -149,7 +149,7 @@ class Searcher:
         if measured is None:
             measured = self.measure(replace(asked, documents=np.ones(len(corpus), bool)))
         odds = float(odds_of(query, measured).max(initial=-np.inf))
-        return confidence(evidence(corpus, query, lexical, asked.vector, odds)) >= 0
+        return confidence(evidence(corpus, query, lexical, odds=odds, similarity=measured.closest)) >= 0
 
     def hits(
         self, asked: Asked, measured: Measured | None = None, *, collapsed: bool = True, kept: Sequence[int] = ()

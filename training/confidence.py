@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from ranking import add_questions
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -61,8 +62,9 @@ def judged(searcher: Searcher, text: str) -> dict[str, float] | None:
     asked = searcher.ask(text)
     if asked is None:
         return None
-    odds = float(odds_of(asked.query, searcher.measure(asked)).max(initial=-20.0))
-    return evidence(searcher.corpus, asked.query, asked.lexical, asked.vector, odds)
+    measured = searcher.measure(asked)
+    odds = float(odds_of(asked.query, measured).max(initial=-20.0))
+    return evidence(searcher.corpus, asked.query, asked.lexical, odds=odds, similarity=measured.closest)
 
 
 def names_of(searcher: Searcher) -> list[str]:
@@ -145,11 +147,7 @@ def shares(kinds: np.ndarray) -> np.ndarray:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("questions", type=Path, help="folder with queries.jsonl and the source trees")
-    parser.add_argument("--checkouts", type=Path, required=True, help="trees that the file questions are asked of")
-    parser.add_argument("--annotations", type=Path, required=True, help="folder of file questions")
-    parser.add_argument("--repositories", type=Path, required=True, help="list of repositories with their roots (JSON)")
-    parser.add_argument("--home", type=Path, required=True, help="where the indexes are kept")
+    add_questions(parser)
     parser.add_argument("--keep", type=float, default=0.99, help="share of questions that keep their answers")
     args = parser.parse_args()
 

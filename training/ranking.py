@@ -318,13 +318,18 @@ def calibrate(questions: Sequence[Question], weights: np.ndarray) -> tuple[float
     return slope, offset
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_questions(parser: argparse.ArgumentParser) -> None:
+    """The arguments that say which questions there are; confidence.py asks the same."""
     parser.add_argument("questions", type=Path, help="folder with queries.jsonl and the source trees")
     parser.add_argument("--checkouts", type=Path, required=True, help="trees that the file questions are asked of")
     parser.add_argument("--annotations", type=Path, required=True, help="folder of file questions")
     parser.add_argument("--repositories", type=Path, required=True, help="list of repositories with their roots (JSON)")
     parser.add_argument("--home", type=Path, required=True, help="where the indexes are kept")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_questions(parser)
     parser.add_argument("--folds", type=int, default=0, help="only cross-validate, leaving out that share each time")
     parser.add_argument("--measured", type=Path, help="keep the measured signals here (.npy, pickled), or reuse them")
     args = parser.parse_args()
