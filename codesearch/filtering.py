@@ -38,6 +38,8 @@ def near_symbols(corpus: Corpus, asked: Sequence[str]) -> tuple[str, ...]:
 
 def admitted(corpus: Corpus, filters: Filters) -> tuple[NDArray[np.bool_], NDArray[np.bool_] | None]:
     """Which documents may be hits, and, when only some declarations may, which (per declaration)."""
+    if filters == Filters():
+        return np.ones(len(corpus), bool), None
     files = corpus.alive_files.copy()
     if filters.languages:
         for index in np.flatnonzero(files).tolist():
