@@ -6,9 +6,11 @@ nothing looks perfect for want of better.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +30,7 @@ NAME_POWER = 3  # a name must have nearly all of the query to count: every quest
 K1 = 1.2  # of BM25: how soon repeating a term stops helping; the textbook value
 PATH_WEIGHT = 0.5  # of words in the path, beside words in the text
 PATH_LENGTH = 0.5
+ABBREVIATIONS = Path(__file__).parent / "models" / "abbreviations.json"  # made by training/abbreviations.py
 _NOWHERE = np.zeros(0, np.int64)
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
@@ -273,7 +276,8 @@ def _with_near_words(corpus: Corpus, terms: Sequence[QueryTerm]) -> list[QueryTe
             continue
         near = []
         if not is_whole(wanted.term):
-            near = [form for form in corpus.known_terms([*_inflections(wanted.term)]) if corpus.has_term(form)]
+            forms = [*_inflections(wanted.term), *abbreviations().get(wanted.term, ())]
+            near = [form for form in corpus.known_terms(forms) if corpus.has_term(form)]
         if not near and len(wanted.term) >= _SHORTEST_TYPO:
             near = _known_typos(corpus, wanted.term)
         if near:
@@ -306,6 +310,21 @@ def _close_forms(word: str) -> list[str]:
             forms.update((stem[:-1] + "ies", stem[:-1] + "ied"))
     forms.discard(word)
     return sorted(forms)
+
+
+@cache
+def abbreviations() -> dict[str, tuple[str, ...]]:
+    """For short forms of words in code (`ctx`) the words that they stand for, and for words their short forms.
+
+    Only for words that occur nowhere: looking up `auth` for every "authentication" found no more declarations and
+    put other files first (docs/measurements.md).
+    """
+    table: dict[str, list[str]] = json.loads(ABBREVIATIONS.read_text("utf-8"))
+    both = {short: tuple(words) for short, words in table.items()}
+    for short, words in table.items():
+        for word in words:
+            both[word] = (*both.get(word, ()), short)
+    return both
 
 
 def _inflections(word: str) -> Iterator[str]:
