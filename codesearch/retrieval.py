@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codesearch.queries import AskedName, Form, Query, QueryTerm
-from codesearch.terms import WHOLE, is_whole, name_parts
+from codesearch.terms import WHOLE, is_whole, name_parts, own_name
 from codesearch.view.corpus import Corpus
 from codesearch.view.segment import FIELDS, name_hash
 
@@ -258,7 +258,7 @@ def search_names(corpus: Corpus, query: Query, looked_up: Sequence[QueryTerm]) -
                 row = segment.declarations[declaration]
                 if int(row["chunk"]) < 0:
                     continue
-                same = segment.strings[int(row["symbol"])] == last
+                same = own_name(segment.strings[int(row["symbol"])]) == last
                 exactness = (1.0 if same else OTHER_SPELLING) * asked.share
                 around = name_parts(segment.strings[int(row["qualified"])])
                 missing = qualifiers - {name_hash(part) for part in around}
