@@ -21,6 +21,7 @@ from codesearch.errors import CorruptIndexError, IndexBusyError, LocationError, 
 from codesearch.repository import Changes, Repository
 from codesearch.settings import Settings, load_settings
 from codesearch.types import (
+    Comparison,
     Embedder,
     Explanation,
     FileOutline,
@@ -41,6 +42,7 @@ from codesearch.version import __version__
 if TYPE_CHECKING:
     from codesearch.analysis import Analyser
     from codesearch.browsing import Browser
+    from codesearch.comparisons import Comparer
     from codesearch.indexing import Workshop
     from codesearch.languages import Languages
     from codesearch.overlay import Difference
@@ -311,6 +313,19 @@ class Engine:
             why = why_absent(corpus, where.path, self.repository, self.settings, searched)
             raise LocationError(why, "Only what is indexed can be found.")
         return target
+
+    def changes(self, between: str, *, progress: ProgressCallback | None = None) -> Comparison:
+        """The declarations that differ between two snapshots: `A..B`, `A...B`, `REV`, `staged`, `unstaged`.
+
+        Needs no index. RevisionError where that names no two snapshots.
+        """
+        return self._comparer.compare(between, progress).comparison
+
+    @cached_property
+    def _comparer(self) -> Comparer:
+        from codesearch.comparisons import Comparer
+
+        return Comparer(self.repository, self.language_set, self.settings)
 
     def _searcher(self, corpus: Corpus, commit: str | None, from_git: bool) -> Searcher:
         from codesearch.searching import Searcher

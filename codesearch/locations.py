@@ -16,7 +16,10 @@ _NO_CODE = ("//", "#", "/*", "*", "--", "@", '"')  # how comments, attributes an
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A place that a user named: lines (1-based, inclusive) or a symbol of a file, at a revision or now."""
+    """A place that a user named: lines (1-based, inclusive) or a symbol of a file, at a revision or now.
+
+    The revision "" is what is staged, as in git.
+    """
 
     path: str
     first: int | None = None
@@ -28,7 +31,7 @@ class Location:
         """The location as a user would write it."""
         lines = "" if self.first is None else f":{self.first}" + (f"-{self.last}" if self.last else "")
         symbol = f"#{self.symbol}" if self.symbol else ""
-        return f"{self.revision + ':' if self.revision else ''}{self.path}{lines}{symbol}"
+        return f"{'' if self.revision is None else self.revision + ':'}{self.path}{lines}{symbol}"
 
 
 def parse_location(text: str, exists: Callable[[str], bool]) -> Location:
@@ -49,7 +52,7 @@ def parse_location(text: str, exists: Callable[[str], bool]) -> Location:
     revision = None
     if not exists(path) and ":" in path:
         revision, _, path = path.partition(":")
-    if not path or (revision is not None and not revision):
+    if not path:
         raise LocationError(f"{text} is no location.", _FORMS)
     return Location(path, first, last, symbol, revision)
 
