@@ -37,6 +37,15 @@ class Compared:
     new: tuple[Declared, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file of one side, or why there is nothing of it to compare."""
+
+    path: str
+    content: bytes
+    skip: SkipReason | None
+
+
 class Comparer:
     """Compares snapshots of one repository."""
 
@@ -55,90 +64,81 @@ class Comparer:
         ]
         before: list[Declared] = []
         after: list[Declared] = []
-        paths: dict[str, None] = {}
-        skipped: list[Skipped] = []
-        for number, (pair, contents) in enumerate(self._read(pairs)):
+        paths: set[str] = set()
+        skipped: set[Skipped] = set()
+        for number, (one, other) in enumerate(self._read(pairs)):
             if progress is not None:
                 progress(Progress("comparing", number, len(pairs)))
-            if contents[0] == contents[1] and (pair.old and pair.old.path) == (pair.new and pair.new.path):
+            if one and other and (one.path, one.content) == (other.path, other.content):
                 continue  # git reports files as well that were only written anew
-            for version, content, side, found in zip(
-                (pair.old, pair.new), contents, (old, new), (before, after), strict=True
-            ):
-                if version is None or content is None:
-                    continue
-                paths[version.path] = None
-                reason = self._too_large(content) or classify(
-                    version.path, content, self._languages.for_path(version.path, content)
-                )
-                if reason is not None:
-                    skipped.append(Skipped(version.path, reason))
-                    continue
-                cite = self._citing(side, version, content, is_new=found is after)
-                found += self._declared(version.path, content, number, cite)
+            both = [file for file in (one, other) if file]
+            reasons = {Skipped(file.path, file.skip) for file in both if file.skip}
+            if reasons:  # of one side; the other could only seem to be new, or gone
+                skipped |= reasons
+                continue
+            paths |= {file.path for file in both}
+            if one:
+                before += self._declared(one, number, _old_prefix(old))
+            if other:
+                after += self._declared(other, number, self._new_prefix(new, other))
         changes = sorted(match(before, after), key=_place)
-        with_changes = {version.path for each in changes for version in (each.old, each.new) if version}
-        left_out = {each.path for each in skipped}
-        elsewhere = tuple(sorted(path for path in paths if path not in with_changes | left_out))
-        unique = tuple(sorted(set(skipped), key=lambda each: each.path))
-        return Compared(Comparison(old, new, tuple(changes), elsewhere, unique), tuple(after))
+        paths -= {version.path for each in changes for version in (each.old, each.new) if version}
+        unread = tuple(sorted(skipped, key=lambda each: each.path))
+        return Compared(Comparison(old, new, tuple(changes), tuple(sorted(paths)), unread), tuple(after))
 
     def declared(self, path: str, content: bytes) -> list[Declared]:
         """The declarations of any content, to be held against those that were compared."""
-        return list(self._declared(path, content, 0, ""))
+        return list(self._declared(_File(path, content, None), 0, ""))
 
-    def _declared(self, path: str, content: bytes, number: int, cite: str) -> Iterator[Declared]:
-        outline = outline_of(self._languages, path, content)
+    def _declared(self, file: _File, number: int, prefix: str) -> Iterator[Declared]:
+        outline = outline_of(self._languages, file.path, file.content)
         for index, each in enumerate(outline.declarations):
             span = each.span
             version = Version(
-                path, span.start_line, span.end_line, each.symbol, each.qualified_name, each.kind, outline.language,
-                f"{cite}{path}:{span.start_line}-{span.end_line}",
+                file.path, span.start_line, span.end_line, each.symbol, each.qualified_name, each.kind,
+                outline.language, f"{prefix}{file.path}:{span.start_line}-{span.end_line}",
             )  # fmt: skip
-            yield declared(version, number, content, outline.declarations, index)
+            yield declared(version, number, file.content, outline.declarations, index)
 
-    def _read(self, pairs: Sequence[FilePair]) -> Iterator[tuple[FilePair, tuple[bytes | None, bytes | None]]]:
-        """The contents of both sides; None where there is no file. Blobs are asked for in one go."""
+    def _read(self, pairs: Sequence[FilePair]) -> Iterator[tuple[_File | None, _File | None]]:
+        """Both sides of each pair; None where there is no file. Blobs are asked for in one go."""
         oids = [version.oid for pair in pairs for version in (pair.old, pair.new) if version and version.oid]
-        blobs = self._repository.read_blobs(oids)
+        blobs = self._repository.read_blobs(oids, self._settings.max_file_bytes)
 
-        def read(version: FileVersion | None) -> bytes | None:
+        def read(version: FileVersion | None) -> _File | None:
             if version is None:
                 return None
-            if not version.oid:
-                return self._worktree_file(version.path)
-            oid, content = next(blobs)
-            if content is None:
-                raise RepositoryError(
-                    f"{version.path} cannot be compared: this clone lacks the object {oid[:12]}.",
-                    "In a partial clone, check the revision out once; or run: git fetch --refetch",
-                )
-            return content
+            content = next(blobs)[1] if version.oid else self._worktree_file(version.path)
+            if content is None:  # in the work tree: deleted in the meantime, or no regular file any more
+                return _File(version.path, b"", SkipReason.UNREADABLE) if version.oid else None
+            language = self._languages.for_path(version.path, content)
+            return _File(version.path, content, classify(version.path, content, language))
 
         for pair in pairs:
-            yield pair, (read(pair.old), read(pair.new))
+            yield read(pair.old), read(pair.new)
 
     def _worktree_file(self, path: str) -> bytes | None:
         try:
-            return self._repository.read_file(path)
+            return self._repository.read_file(path, self._settings.max_file_bytes)
         except (OSError, RepositoryError):
-            return None  # deleted, or no regular file any more
+            return None
 
-    def _citing(self, side: Side, version: FileVersion, content: bytes, *, is_new: bool) -> str:
-        """What stands before the path in a citation of a side: nothing where the work tree has these very lines."""
+    def _new_prefix(self, side: Side, file: _File) -> str:
+        """What stands before the path in a citation: nothing where the work tree has these very lines."""
         if side.place is Place.WORKTREE:
             return ""
-        if is_new and not self._repository.is_bare:
-            there = self._worktree_file(version.path)
-            if there is not None and there.replace(b"\r\n", b"\n") == content.replace(b"\r\n", b"\n"):
-                return ""
-        return ":" if side.place is Place.INDEX else f"{side.name}:"
-
-    def _too_large(self, content: bytes) -> SkipReason | None:
-        return SkipReason.TOO_LARGE if len(content) > self._settings.max_file_bytes else None
+        there = None if self._repository.is_bare else self._worktree_file(file.path)
+        if there is not None and there.replace(b"\r\n", b"\n") == file.content.replace(b"\r\n", b"\n"):
+            return ""
+        return _old_prefix(side)
 
     def _is_excluded(self, path: str) -> bool:
         return any(fnmatch(path, glob) for glob in self._settings.exclude)
+
+
+def _old_prefix(side: Side) -> str:
+    """A revision, or git's own sign for what is staged."""
+    return ":" if side.place is Place.INDEX else f"{side.name}:"
 
 
 def _place(change: DeclarationChange) -> tuple[str, int, int, bool]:

@@ -106,7 +106,8 @@ def match(old: Sequence[Declared], new: Sequence[Declared]) -> list[DeclarationC
         *sides.join(lambda each: (each.file, each.version.qualified_name)),
     ):
         sides.found(ChangeKind.CHANGED, one, other)
-    sides.join_moved(lambda _: True)
+    sides.join_moved(lambda each: "\n" in each.dedented)
+    sides.join_moved(lambda _: True, anywhere=False)  # one line, as `type Output = ()`, is said by many
     for one, other in (
         *sides.join(lambda each: (each.file, each.version.kind, each.nameless)),
         *sides.join(lambda each: (each.version.kind, each.nameless) if each.shingles else None),
@@ -154,13 +155,18 @@ class _Sides:
         self._take_out(pairs)
         return pairs
 
-    def join_moved(self, tells: Callable[[Declared], bool]) -> None:
-        """Joins equal texts in different places: of all places the nearest first."""
-        for key in (
-            lambda each: (each.file, each.version.symbol, each.dedented) if tells(each) else None,
+    def join_moved(self, tells: Callable[[Declared], bool], *, anywhere: bool = True) -> None:
+        """Joins equal texts in different places, the nearest first.
+
+        Unless `anywhere`, only in the same file or under the same qualified name.
+        """
+        keys: list[Callable[[Declared], Hashable]] = [
+            lambda each: (each.file, each.dedented) if tells(each) else None,
             lambda each: (each.version.qualified_name, each.dedented) if tells(each) else None,
-            lambda each: (each.version.symbol, each.dedented) if tells(each) else None,
-        ):
+        ]
+        if anywhere:
+            keys.append(lambda each: each.dedented if tells(each) else None)
+        for key in keys:
             for one, other in self.join(key):
                 same_place = (one.file, one.version.qualified_name) == (other.file, other.version.qualified_name)
                 # In the same place only its indentation differs.

@@ -246,6 +246,20 @@ def test_every_commit_of_a_fixture_reads_the_same_from_either_side(replayed: Cal
         assert counted(forth, {}) == counted(back, opposite), (old, new)
 
 
+def test_a_file_that_one_side_cannot_be_read_of_is_named_and_not_compared(post: Path) -> None:
+    write(post, {"desk.py": DESK + "\0", "send.py": SEND})
+    commit(post)
+    git(post, "show", "HEAD:send.py")
+    lost = git(post, "rev-parse", "HEAD~1:send.py")
+    (post / ".git/objects" / lost[:2] / lost[2:]).unlink()
+    found = changes(post, "HEAD~1..HEAD")
+    assert found.changes == ()
+    assert [(each.path, each.reason.value) for each in found.skipped] == [
+        ("desk.py", "binary"),
+        ("send.py", "unreadable"),
+    ]
+
+
 def test_before_the_first_commit_what_is_staged_is_added(tmp_path: Path) -> None:
     root = init(tmp_path / "new")
     write(root, {"send.py": SEND})

@@ -81,12 +81,17 @@ def _counts(changes: Sequence[DeclarationChange]) -> dict[str, int]:
 def _folded(changes: Sequence[DeclarationChange]) -> list[tuple[DeclarationChange, int]]:
     """The changes without those that go along with one around them, which has their number."""
     folded: list[tuple[DeclarationChange, int]] = []
+    around: dict[bool, list[int]] = {True: [], False: []}  # what may hold the next one; removed ones hold only such
     for change in changes:
-        for at, (around, count) in enumerate(folded):
-            if _goes_along(change, around):
-                folded[at] = around, count + 1
+        open_ones = around[change.new is None]
+        while open_ones and folded[open_ones[-1]][0].shown.end_line < change.shown.start_line:
+            open_ones.pop()
+        for at in open_ones:
+            if _goes_along(change, folded[at][0]):
+                folded[at] = folded[at][0], folded[at][1] + 1
                 break
         else:
+            open_ones.append(len(folded))
             folded.append((change, 0))
     return folded
 
