@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from codesearch.duplication import shingles
-from codesearch.types import ChangeKind, Declaration, DeclarationChange, Kind, Version
+from codesearch.types import ChangeKind, Declaration, DeclarationChange, Kind, Span, Version
 
 # Of the shingles that two texts have together, those that both must have to be one declaration, edited and in another
 # place: half of them under the same name, as in git's renames of files, more where the name differs as well.
@@ -26,11 +26,13 @@ _COMMON = 50  # declarations; a run of words that more of them share tells none 
 class Declared:
     """A declaration of one side. `file` numbers the pair of files that it stands in.
 
-    `text` is its own, `whole` has that of its members, too. `indentation` is the white space before its first line.
+    `text` is its own, `whole` has that of its `members`, too. `indentation` is the white space before its first line.
     """
 
     version: Version
     file: int
+    span: Span
+    members: tuple[Span, ...]
     text: str
     whole: str
     indentation: str
@@ -64,14 +66,14 @@ def declared(version: Version, file: int, content: bytes, declarations: Sequence
     members = _members(declarations, index)
     pieces, start = [], span.start_byte
     for member in members:
-        pieces.append(content[start : member.span.start_byte])
-        start = max(start, member.span.end_byte)
+        pieces.append(content[start : member.start_byte])
+        start = max(start, member.end_byte)
     pieces.append(content[start : span.end_byte])
     text, whole = _decode(b"".join(pieces)), _decode(content[span.start_byte : span.end_byte])
     if members:  # else a blank line between two of them would be a change of the class
         text = "\n".join(line.rstrip() for line in text.split("\n") if line.strip())
     before = content[content.rfind(b"\n", 0, span.start_byte) + 1 : span.start_byte].decode("utf-8", "replace")
-    return Declared(version, file, text, whole, "" if before.strip() else before)
+    return Declared(version, file, span, tuple(members), text, whole, "" if before.strip() else before)
 
 
 def _decode(content: bytes) -> str:
@@ -79,7 +81,7 @@ def _decode(content: bytes) -> str:
     return content.decode("utf-8", "replace").replace("\r\n", "\n").rstrip("\n")
 
 
-def _members(declarations: Sequence[Declaration], index: int) -> list[Declaration]:
+def _members(declarations: Sequence[Declaration], index: int) -> list[Span]:
     inside: list[Declaration] = []
     for other in declarations[index + 1 :]:
         if other.span.start_byte >= declarations[index].span.end_byte:
@@ -88,8 +90,8 @@ def _members(declarations: Sequence[Declaration], index: int) -> list[Declaratio
             inside.append(other)
     kind = declarations[index].kind
     if kind is Kind.TEST:  # a suite
-        return [member for member in inside if member.kind is Kind.TEST]
-    return [] if kind.is_callable else inside
+        return [member.span for member in inside if member.kind is Kind.TEST]
+    return [] if kind.is_callable else [member.span for member in inside]
 
 
 def match(old: Sequence[Declared], new: Sequence[Declared]) -> list[DeclarationChange]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from codesearch.confidence import confidence, evidence
 from codesearch.duplication import are_near_copies, shingles
 from codesearch.errors import CorruptIndexError
-from codesearch.filtering import admitted, barring, near_symbols
+from codesearch.filtering import FindSpans, admitted, barring, near_symbols
 from codesearch.locations import find_anchor
 from codesearch.queries import Query, understand
 from codesearch.ranking import Candidate, Measured, measure, odds_of, rank
@@ -78,9 +78,17 @@ class Found:
 class Searcher:
     """Answers queries from one corpus."""
 
-    def __init__(self, corpus: Corpus, embedder: Embedder, read: ReadContent, commit: str | None) -> None:
+    def __init__(
+        self,
+        corpus: Corpus,
+        embedder: Embedder,
+        read: ReadContent,
+        commit: str | None,
+        find_spans: FindSpans | None = None,
+    ) -> None:
         self.corpus = corpus
         self.embedder = embedder
+        self.find_spans = find_spans
         self._read = read
         self._commit = commit
         self._contents: dict[int, bytes | None] = {}
@@ -105,7 +113,7 @@ class Searcher:
         if asked is None:
             return Answer((), (), ())
         if filters != _NO_FILTERS and not asked.documents.any():
-            in_the_way = barring(self.corpus, filters)
+            in_the_way = barring(self.corpus, filters, self.find_spans)
             unknown = filters.symbols if Filters(symbols=filters.symbols) in in_the_way else ()
             return Answer((), (), asked.known, in_the_way, near_symbols(self.corpus, unknown))
         measured = self.measure(asked)
@@ -123,7 +131,7 @@ class Searcher:
         if query.is_empty or not len(self.corpus):
             return None
         lexical = search_words(self.corpus, query)
-        documents, targets = admitted(self.corpus, filters)
+        documents, targets = admitted(self.corpus, filters, self.find_spans)
         for word in query.unwanted:
             documents &= ~having(self.corpus, word)
         for phrase in query.phrases:
@@ -184,13 +192,13 @@ class Searcher:
         unit = segment.units[int(segment.unit_of_chunk[local])]
         first = int(unit["first_declaration"])
         around = first + int(row["declaration"]) if int(row["declaration"]) >= 0 else -1
-        if int(row["flags"]) & OWN and around >= 0:
+        base = int(corpus.declaration_bases[corpus.segments.index(segment)])
+        if int(row["flags"]) & OWN and around >= 0 and (targets is None or targets[base + around]):
             return around
-        if named is not None:
+        if named is not None and (targets is None or targets[base + named]):
             return named
         if targets is None:
             return around
-        base = int(corpus.declaration_bases[corpus.segments.index(segment)])
         inside = [
             index
             for index in range(first, first + int(unit["declarations"]))
@@ -265,8 +273,7 @@ class Searcher:
         if placed is None:
             return None
         segment, unit = placed
-        blob = segment.units["blob"][unit].tobytes()
-        return self._read(self.corpus.path(file), (blob if any(blob[20:]) else blob[:20]).hex())
+        return self._read(self.corpus.path(file), segment.blob_of(unit))
 
     def _hit(
         self,

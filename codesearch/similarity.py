@@ -78,5 +78,5 @@ def _asked(searcher: Searcher, lines: str, vector: np.ndarray, filters: Filters)
         text=" ".join(chosen), terms=tuple(QueryTerm(term, 1.0) for term in chosen), compounds=(), names=(),
         form=Form.PHRASE,
     )  # fmt: skip
-    documents, targets = admitted(corpus, filters)
+    documents, targets = admitted(corpus, filters, searcher.find_spans)
     return Asked(query, search_words(corpus, query), vector, documents, targets)

@@ -260,6 +260,19 @@ def test_a_file_that_one_side_cannot_be_read_of_is_named_and_not_compared(post: 
     ]
 
 
+def test_a_clone_without_contents_names_the_files(post: Path, tmp_path: Path) -> None:
+    git(post, "mv", "desk.py", "counter.py")
+    write(post, {"counter.py": DESK.replace("8 <=", "9 <=")})
+    commit(post)
+    git(post, "config", "uploadpack.allowFilter", "true")
+    git(tmp_path, "clone", "-q", "--no-checkout", "--filter=blob:none", f"file://{post}", "partial")
+    found = changes(tmp_path / "partial", "HEAD~1..HEAD")
+    assert [(each.path, each.reason.value) for each in found.skipped] == [
+        ("counter.py", "unreadable"),
+        ("desk.py", "unreadable"),
+    ]
+
+
 def test_before_the_first_commit_what_is_staged_is_added(tmp_path: Path) -> None:
     root = init(tmp_path / "new")
     write(root, {"send.py": SEND})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from codesearch.errors import RevisionError
+from codesearch.errors import RepositoryError, RevisionError
 from codesearch.repository.changes import EMPTY_TREE
 from codesearch.repository.commands import Git
 from codesearch.repository.discovery import Location
@@ -81,15 +81,20 @@ def differing_files(git: Git, location: Location, old: Side, new: Side, also: It
     `also` are paths of the work tree that git may not report by itself: untracked ones and those hidden from it.
     """
     start = old.commit or EMPTY_TREE[location.object_format]
-    options = ("-z", "--raw", "--no-abbrev", "-M", "--ignore-submodules=dirty")
     if old.place is Place.INDEX:
-        output = git.run(("diff-files", *options))
+        command: tuple[str, ...] = ("diff-files",)
+        sides: tuple[str, ...] = ()
     elif new.place is Place.INDEX:
-        output = git.run(("diff-index", "--cached", *options, start, "--"))
+        command, sides = ("diff-index", "--cached"), (start, "--")
     elif new.place is Place.WORKTREE:
-        output = git.run(("diff-index", *options, start, "--"))
+        command, sides = ("diff-index",), (start, "--")
     else:
-        output = git.run(("diff-tree", "-r", *options, start, new.commit or "", "--"))
+        command, sides = ("diff-tree", "-r"), (start, new.commit or "", "--")
+    options = ("-z", "--raw", "--no-abbrev", "--ignore-submodules=dirty")
+    try:
+        output = git.run((*command, *options, "-M", *sides))
+    except RepositoryError:  # to see renames git reads contents, which a partial or damaged clone may lack
+        output = git.run((*command, *options, "--no-renames", *sides))
     pairs = list(_read_raw(output))
     if new.place is Place.WORKTREE:
         known = {version.path for pair in pairs for version in (pair.old, pair.new) if version}
