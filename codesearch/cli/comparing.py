@@ -35,7 +35,7 @@ def changes(session: Session, *, words: tuple[str, ...], languages: tuple[str, .
     codesearch changes 1a2b3c4^!            what one commit did
 
     Added, changed, moved (the same text in another place), renamed (nearly the same text under another name), removed.
-    A class is changed when it is itself; its members count for themselves. What is no longer there is cited as
+    A class is changed when its own text is; members count for themselves. What is no longer there is cited as
     REV:path:start-end, which `codesearch show` takes; `:path` is what is staged.
 
     Exit code: 0 there are changes, 1 none, 2 error.
