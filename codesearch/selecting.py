@@ -40,7 +40,7 @@ class Selector:
             found = self._changed(filters.changed, blobs)
         if filters.of_commits:
             asked = blobs if found is None else {path: blobs[path] for path in found}
-            standing = self._standing(filters, asked, present=blobs)
+            standing = self._standing(filters, asked)
             found = standing if found is None else {path: spans & found[path] for path, spans in standing.items()}
         return found or {}
 
@@ -79,9 +79,9 @@ class Selector:
 
     # --- what chosen commits wrote ---------------------------------------------------------------------------
 
-    def _standing(self, filters: Filters, blobs: Mapping[str, str], present: Container[str]) -> Spans:
+    def _standing(self, filters: Filters, blobs: Mapping[str, str]) -> Spans:
         """The declarations in which lines of chosen commits stand; each file that they touched is blamed."""
-        chosen = self.repository.choose_commits(filters, self.searched.commit, present)
+        chosen = self.repository.choose_commits(filters, self.searched.commit)
         touched = sorted(chosen.paths.intersection(blobs))
         commit = self.searched.commit if self.searched.place is Place.COMMIT else None
 

@@ -92,6 +92,7 @@ def test_staged_and_unstaged(post: Path) -> None:
 
 def test_lines_of_chosen_commits_that_still_stand(post: Path) -> None:
     assert found(post, authors=("bo",)) == ["counter.py#Desk.open", "send.py#send"]
+    assert found(post, authors=("bo",), paths=("counter.py",)) == ["counter.py#Desk.open"]
     assert found(post, since="2024-03-01") == ["counter.py#Desk.open"]
     assert found(post, since="2024-02-01", until="2024-02-28") == ["send.py#send"]
     assert found(post, authors=("Bo",), until="2024-02-28", kinds=(Kind.METHOD,)) == []

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from codesearch.errors import RepositoryError, UsageError
 from codesearch.repository.commands import Git
 from codesearch.repository.discovery import Location
+from codesearch.repository.listings import parse_paths
 from codesearch.repository.ranges import is_shallow
 from codesearch.types import Filters
 
@@ -35,8 +36,8 @@ class ChosenCommits:
     oldest: int = 0
 
 
-def choose_commits(git: Git, location: Location, head: str, filters: Filters, present: Container[str]) -> ChosenCommits:
-    """The commits up to `head` that `git log` chooses. A file that is not `present` is followed to its later names.
+def choose_commits(git: Git, location: Location, head: str, filters: Filters) -> ChosenCommits:
+    """The commits up to `head` that `git log` chooses. A file that `head` does not have is followed to its later names.
 
     UsageError for a date or a pattern that git does not understand, RepositoryError where the history that is needed
     lies beyond the border of a shallow clone.
@@ -66,7 +67,7 @@ def choose_commits(git: Git, location: Location, head: str, filters: Filters, pr
             ids[match[1]] = int(match[2])
         elif path := field.removeprefix("\n"):
             paths.add(path)
-    _follow(git, head, paths, present)
+    _follow(git, head, paths)
     return ChosenCommits(frozenset(ids), frozenset(paths), min(ids.values(), default=0))
 
 
@@ -110,8 +111,9 @@ def _refuse_border(git: Git, location: Location, head: str, since: Sequence[str]
     )
 
 
-def _follow(git: Git, head: str, paths: set[str], present: Container[str]) -> None:
+def _follow(git: Git, head: str, paths: set[str]) -> None:
     """Adds the later names of files that are not there any more."""
+    present = set(parse_paths(git.run(("ls-tree", "-r", "-z", "--name-only", "--full-tree", head))))
     missing = {path for path in paths if path not in present}
     for _ in range(_RENAMES_FOLLOWED):
         renamed = _later_names(git, head, missing) - paths

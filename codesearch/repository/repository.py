@@ -221,17 +221,17 @@ class Repository:
             also = changes.start_changes(self._git, self._location, self.head()[0])().paths
         return ranges.differing_files(self._git, self._location, old, new, also)
 
-    def choose_commits(self, filters: Filters, head: str | None, present: Container[str]) -> ChosenCommits:
+    def choose_commits(self, filters: Filters, head: str | None) -> ChosenCommits:
         """The commits up to `head` (None: HEAD) that the dates and authors of `filters` choose, as `git log` does.
 
-        `present` are the files that are there now. UsageError for a date or a pattern that git does not understand;
-        RepositoryError without a commit, or where a shallow clone lacks the history that is asked for.
+        UsageError for a date or a pattern that git does not understand; RepositoryError without a commit, or where a
+        shallow clone lacks the history that is asked for.
         """
         self._require_git()
         head = head or self.head()[0]
         if head is None:
             raise RepositoryError("There is no commit yet.", hint="Commit something first.")
-        return authorship.choose_commits(self._git, self._location, head, filters, present)
+        return authorship.choose_commits(self._git, self._location, head, filters)
 
     def standing_lines(
         self, path: str, chosen: ChosenCommits, *, content: bytes | None = None, commit: str | None = None
