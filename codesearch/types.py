@@ -207,6 +207,13 @@ class Embedder(Protocol):
         """The unit vector of a query, shape (dimensions,); zeros when no word is known."""
 
 
+class Reranker(Protocol):
+    """Reads a query and a text together."""
+
+    def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        """How well each text answers the query: the more the better, on a scale of its own."""
+
+
 # --- snapshots -----------------------------------------------------------------------------------------------
 
 
@@ -332,11 +339,20 @@ class Copy:
 
 
 @dataclass(frozen=True, slots=True)
+class Reranked:
+    """Where a hit stood before a reranker, and the reranker's score; None for a hit that it may not move."""
+
+    rank_before: int
+    score: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A ranked declaration (or section, or remainder) and its verified place.
 
     `copies` are other places with its text or nearly its text, which are no hits of their own. `anchor` is where the
-    declaration's name stands; without a name, the line that matches best.
+    declaration's name stands; without a name, the line that matches best. `score` is never that of a reranker, which
+    only changes the order.
     """
 
     rank: int
@@ -354,6 +370,7 @@ class Hit:
     signals: Mapping[str, float] = field(default_factory=dict)
     anchor: Anchor | None = None
     copies: tuple[Copy, ...] = ()
+    reranked: Reranked | None = None
 
 
 @dataclass(frozen=True, slots=True)
