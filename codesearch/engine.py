@@ -22,6 +22,7 @@ from codesearch.repository import Changes, Repository
 from codesearch.settings import Settings, load_settings
 from codesearch.types import (
     Comparison,
+    DuplicateGroup,
     Embedder,
     Explanation,
     FileOutline,
@@ -311,6 +312,31 @@ class Engine:
         searcher = self._searcher(corpus, commit, False, None, progress)
         hits, copies = similar(searcher, target, "\n".join(shown.lines), limit, filters)
         return Similar(shown, tuple(hits), tuple(copies))
+
+    def duplicates(
+        self,
+        *,
+        filters: Filters = _NO_FILTERS,
+        exact: bool = False,
+        min_lines: int = 5,
+        staged: bool = False,
+        at: str | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> tuple[DuplicateGroup, ...]:
+        """Declarations of at least so many lines that are copies of each other, or nearly, the largest waste first."""
+        from codesearch.duplicates import find_duplicates
+
+        corpus, _, commit = self._corpus(staged, at, True, progress)
+        read = self._reader(from_git=False)
+        find_spans = self._searcher(corpus, commit, staged, at, progress).find_spans
+
+        def read_many(wanted: Sequence[tuple[str, str]]) -> Iterator[bytes | None]:
+            if staged or at is not None or self.repository.is_bare:
+                return (content for _, content in self.repository.read_blobs(blob for _, blob in wanted))
+            return (read(path, blob) for path, blob in wanted)
+
+        how: dict[str, Any] = {"exact": exact, "min_lines": min_lines, "progress": progress}
+        return tuple(find_duplicates(corpus, read_many, filters, find_spans=find_spans, **how))
 
     def find(self, location: str, *, progress: ProgressCallback | None = None) -> Target:
         """The place of the working tree's index that FILE, FILE:LINE, FILE:A-B or FILE#symbol names.

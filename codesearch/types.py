@@ -652,6 +652,33 @@ class Similar:
 
 
 @dataclass(frozen=True, slots=True)
+class DuplicatePlace:
+    """A declaration, or a whole file (kind FILE, no names), and how like the first of its group it is (1: the same)."""
+
+    path: str
+    start_line: int
+    end_line: int
+    symbol: str
+    qualified_name: str
+    kind: Kind
+    language: str
+    likeness: float
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicateGroup:
+    """Places with one text, or nearly one. `waste` are the lines that would go if only the longest stayed."""
+
+    places: tuple[DuplicatePlace, ...]
+    waste: int
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether all have one text, indentation aside."""
+        return all(place.likeness == 1 for place in self.places)
+
+
+@dataclass(frozen=True, slots=True)
 class LanguageInfo:
     """A language that codesearch knows, and how much of it this repository has (None outside an index).
 
