@@ -17,9 +17,12 @@ _SHORTEST = 12  # words; a getter is like every other one
 _LONGEST = 20_000  # characters; what comes after says no more about being a copy
 
 
-def shingles(lines: Sequence[str]) -> frozenset[int]:
-    """The runs of words of a text as hashes (Broder 1997); none of a text that is too short to be like another."""
-    text = "\n".join(lines)[:_LONGEST]
+def shingles(lines: Sequence[str], longest: int | None = _LONGEST) -> frozenset[int]:
+    """The runs of words of a text as hashes (Broder 1997); none of a text that is too short to be like another.
+
+    What comes after `longest` characters is not looked at.
+    """
+    text = "\n".join(lines)[:longest]
     said = [part for word in words(text) for part in split_identifier(word)]
     if len(said) < _SHORTEST:
         return frozenset()
@@ -29,7 +32,10 @@ def shingles(lines: Sequence[str]) -> frozenset[int]:
 def are_near_copies(one: frozenset[int], other: frozenset[int]) -> bool:
     """Whether two texts share so many of their shingles (Jaccard's measure) that one of them is enough on a page."""
     smaller, larger = sorted((len(one), len(other)))
-    if smaller < NEAR * larger or not smaller:
-        return False
+    return smaller >= NEAR * larger and likeness(one, other) >= NEAR
+
+
+def likeness(one: frozenset[int], other: frozenset[int]) -> float:
+    """The share of their shingles that two texts have in common, from 0 to 1; 0 of a text that has none."""
     shared = len(one & other)
-    return shared >= NEAR * (smaller + larger - shared)
+    return shared / max(len(one) + len(other) - shared, 1)

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from codesearch.errors import ModelError
+from codesearch.pretrained import load_pretrained
 from codesearch.terms import TERMS_VERSION, count_subwords, count_terms, is_whole, words
 from codesearch.types import Chunk, ChunkTerms, Embedder
 
@@ -348,7 +349,7 @@ class TransformerEmbedder:
     """An embedder that runs a sentence-transformers model on each chunk as one text, without its path."""
 
     def __init__(self, name: str) -> None:
-        self._model = _load_sentence_transformer(name)
+        self._model: SentenceTransformer = load_pretrained(name, "SentenceTransformer")
         self._model_id = f"{Path(name).name}-{_fingerprint(self._model)}"
 
     @property
@@ -406,55 +407,6 @@ def chunk_text(chunk: Chunk) -> str:
     parts = [" > ".join([*chunk.parents.split(), *([chunk.symbol] if chunk.symbol else [])])]
     parts += [part for part in (chunk.signature, chunk.doc) if part and " ".join(words(part)) not in body]
     return "\n".join(part for part in (*parts, chunk.body) if part.strip())
-
-
-def _load_sentence_transformer(name: str) -> SentenceTransformer:
-    folder = Path(name)
-    if folder.is_dir():
-        _refuse_custom_modules(folder)
-    try:
-        # Imported here: it loads torch, which takes seconds and half a gigabyte.
-        from sentence_transformers import SentenceTransformer
-    except ImportError as error:
-        raise ModelError(
-            f"The model {name} needs sentence-transformers, which is not installed.",
-            hint="Run: pip install 'codesearch[transformers]'",
-        ) from error
-
-    def load(*, local: bool) -> SentenceTransformer:
-        return SentenceTransformer(
-            name, trust_remote_code=False, local_files_only=local, model_kwargs={"use_safetensors": True}
-        )
-
-    try:
-        try:
-            return load(local=True)
-        except (OSError, ValueError):
-            if folder.is_dir():
-                raise
-            return load(local=False)
-    except Exception as error:  # transformers raises nearly every type for a model it cannot read
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise ModelError(
-            f"The model {name} cannot be loaded: {reason}",
-            hint="Give the folder of a sentence-transformers model with safetensors weights, or its name.",
-        ) from error
-
-
-def _refuse_custom_modules(folder: Path) -> None:
-    """Raises ModelError for a model whose modules are Python files of its own; loading would run them."""
-    listing = folder / "modules.json"
-    try:
-        modules = json.loads(listing.read_bytes()) if listing.is_file() else []
-        types = [str(module["type"]) for module in modules]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ModelError(f"{listing} cannot be read: {error}.", hint="Give another folder.") from error
-    for each in types:
-        if not each.startswith("sentence_transformers."):
-            raise ModelError(
-                f"The model in {folder} brings its own code ({each}), which codesearch never runs.",
-                hint="Choose a model whose modules are part of sentence-transformers.",
-            )
 
 
 def _fingerprint(model: SentenceTransformer) -> str:

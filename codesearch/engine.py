@@ -22,6 +22,7 @@ from codesearch.repository import Changes, Repository
 from codesearch.settings import Settings, load_settings
 from codesearch.types import (
     Comparison,
+    DuplicateGroup,
     Embedder,
     Explanation,
     FileOutline,
@@ -31,6 +32,7 @@ from codesearch.types import (
     Place,
     Progress,
     ProgressCallback,
+    Reranker,
     SearchResult,
     Shown,
     Side,
@@ -67,6 +69,7 @@ class Engine:
         self.settings = settings
         self._cached: tuple[str, View] | None = None
         self._laid: tuple[tuple[object, ...], Corpus] | None = None
+        self._rerankers: dict[str | None, Reranker | None] = {}
         self._unrecorded = False
 
     @classmethod
@@ -87,6 +90,15 @@ class Engine:
         from codesearch.embedding import load_embedder
 
         return load_embedder(self.settings.model)
+
+    def _reranker(self, name: str | None) -> Reranker | None:
+        """The named CrossEncoder, else the one of the settings; loaded once."""
+        from codesearch.reranking import load_reranker
+
+        name = name or self.settings.rerank
+        if name not in self._rerankers:
+            self._rerankers[name] = load_reranker(name)
+        return self._rerankers[name]
 
     @cached_property
     def language_set(self) -> Languages:
@@ -215,21 +227,24 @@ class Engine:
         update: bool = True,
         min_score: float | None = None,
         collapsed: bool = True,
+        rerank: str | None = None,
         progress: ProgressCallback | None = None,
     ) -> SearchResult:
         """The declarations that answer a query, best first, from the working tree as it is now.
 
         Indexes first where there is no index; with `update` false answers from what was indexed, leaving out
         what the working tree no longer holds. Without `min_score` there are no hits when nothing here answers the
-        query. `collapsed`: copies and near-copies of a hit are listed with it.
+        query. `collapsed`: copies and near-copies of a hit are listed with it. `rerank` names a CrossEncoder that puts
+        the best 50 hits into its order, or is "none"; else the settings decide.
         """
         if limit < 1:
             raise UsageError(f"The number of hits must be at least 1, not {limit}.", "Try: --top-k 10")
+        reranker = self._reranker(rerank)  # first: a model that is not there should not cost an index run
         started = time.perf_counter()
         how: dict[str, Any] = {"limit": limit, "filters": filters, "min_score": min_score, "collapsed": collapsed}
         try:
             corpus, snapshot, commit = self._corpus(staged, at, update, progress)
-            answer = self._searcher(corpus, commit, staged, at, progress).search(query, **how)
+            answer = self._searcher(corpus, commit, staged, at, progress, reranker).search(query, **how)
         except (CorruptIndexError, IndexError, ValueError) as error:
             if isinstance(error, ValueError | IndexError) and not _came_from_arrays(error):
                 raise
@@ -237,7 +252,7 @@ class Engine:
             self._cached = None
             self._publish(staged=staged, at=at, progress=progress)
             corpus, snapshot, commit = self._corpus(staged, at, update, progress)
-            answer = self._searcher(corpus, commit, staged, at, progress).search(query, **how)
+            answer = self._searcher(corpus, commit, staged, at, progress, reranker).search(query, **how)
         took = (time.perf_counter() - started) * 1000
         return SearchResult(
             query, snapshot, round(took, 2), answer.hits, answer.near_misses, answer.terms,
@@ -254,6 +269,7 @@ class Engine:
         staged: bool = False,
         at: str | None = None,
         update: bool = True,
+        rerank: str | None = None,
         progress: ProgressCallback | None = None,
     ) -> Explanation:
         """Why a search gives the hits that it gives, and what became of an expected place (FILE:LINE, FILE#symbol)."""
@@ -263,11 +279,11 @@ class Engine:
         from codesearch.targets import file_of_path
 
         result = self.search(
-            query, limit=limit, filters=filters, staged=staged, at=at, update=update, progress=progress
+            query, limit=limit, filters=filters, staged=staged, at=at, update=update, rerank=rerank, progress=progress
         )
         corpus, _, commit = self._corpus(staged, at, update, progress)
         searched = "the index (staged)" if staged else at or ("HEAD" if self.repository.is_bare else None)
-        searcher = self._searcher(corpus, commit, staged, at, progress)
+        searcher = self._searcher(corpus, commit, staged, at, progress, self._reranker(rerank))
         where = None
         if expected is not None:
             where = parse_location(expected, lambda path: file_of_path(corpus, path) is not None)
@@ -296,6 +312,31 @@ class Engine:
         searcher = self._searcher(corpus, commit, False, None, progress)
         hits, copies = similar(searcher, target, "\n".join(shown.lines), limit, filters)
         return Similar(shown, tuple(hits), tuple(copies))
+
+    def duplicates(
+        self,
+        *,
+        filters: Filters = _NO_FILTERS,
+        exact: bool = False,
+        min_lines: int = 5,
+        staged: bool = False,
+        at: str | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> tuple[DuplicateGroup, ...]:
+        """Declarations of at least so many lines that are copies of each other, or nearly, the largest waste first."""
+        from codesearch.duplicates import find_duplicates
+
+        corpus, _, commit = self._corpus(staged, at, True, progress)
+        read = self._reader(from_git=False)
+        find_spans = self._searcher(corpus, commit, staged, at, progress).find_spans
+
+        def read_many(wanted: Sequence[tuple[str, str]]) -> Iterator[bytes | None]:
+            if staged or at is not None or self.repository.is_bare:
+                return (content for _, content in self.repository.read_blobs(blob for _, blob in wanted))
+            return (read(path, blob) for path, blob in wanted)
+
+        how: dict[str, Any] = {"exact": exact, "min_lines": min_lines, "progress": progress}
+        return tuple(find_duplicates(corpus, read_many, filters, find_spans=find_spans, **how))
 
     def find(self, location: str, *, progress: ProgressCallback | None = None) -> Target:
         """The place of the working tree's index that FILE, FILE:LINE, FILE:A-B or FILE#symbol names.
@@ -330,7 +371,13 @@ class Engine:
         return Comparer(self.repository, self.language_set, self.settings)
 
     def _searcher(
-        self, corpus: Corpus, commit: str | None, staged: bool, at: str | None, progress: ProgressCallback | None
+        self,
+        corpus: Corpus,
+        commit: str | None,
+        staged: bool,
+        at: str | None,
+        progress: ProgressCallback | None,
+        reranker: Reranker | None = None,
     ) -> Searcher:
         from codesearch.searching import Searcher
 
@@ -345,7 +392,7 @@ class Engine:
             searched = Side(place, at or place.value, commit)
             return Selector(self.repository, self._comparer, read, searched, progress).find_spans(filters, blobs)
 
-        return Searcher(corpus, self._embedder, read, commit, find_spans)
+        return Searcher(corpus, self._embedder, read, commit, find_spans, reranker)
 
     def _corpus(
         self, staged: bool, at: str | None, update: bool, progress: ProgressCallback | None

@@ -135,11 +135,11 @@ class _Explainer:
         documents = [document for document in target.documents if self.asked.documents[document]]
         if not documents:
             return Expectation(location, None, (self._barring(target),))
-        leaders = _leaders(self.ranked)
+        leaders = self._leaders(self.ranked)
         placed = self._placed(target, leaders)
         is_candidate = placed is not None and (placed.is_own or placed.is_copy)
         if not is_candidate:
-            leaders = _leaders(list(self.searcher.hits(self.asked, kept=documents)))
+            leaders = self._leaders(list(self.searcher.hits(self.asked, kept=documents)))
             placed = self._placed(target, leaders)
         if placed is None:
             return Expectation(location, None, ("The file has changed since it was indexed.",))
@@ -164,19 +164,32 @@ class _Explainer:
             best = max(documents, key=lambda document: float(scores[document]))
             reasons.append(_alone(by, _rank(scores, self.citable, best), f"{measure} {scores[best]:.2f}{beside}"))
         own = _own_odds(placed.through.candidate)
-        free = 1 + sum(_own_odds(each.candidate) > own for _, each in leaders)
-        if free < placed.place:
+        free = 1 + sum(_own_odds(each.candidate) > own for each in leaders)
+        reranked = placed.through.hit.reranked
+        before = reranked.rank_before if reranked else placed.place
+        if reranked is not None and before != placed.place:
+            reasons.append(f"The reranker moved it there from {before}, with a score of {reranked.score:.3f}.")
+        if free < before:
             reasons.append(f"It is held back behind hits of the same file or name; without that it is hit {free}.")
         against = _differences(explained.hit, shown[-1].hit) if shown and placed.place > len(shown) else ()
+        if against and explained.hit.reranked and shown[-1].hit.reranked:
+            own_score, other_score = explained.hit.reranked.score, shown[-1].hit.reranked.score
+            if own_score is not None and other_score is not None:  # then signals part them no more
+                against = (("rerank_score", own_score, other_score),)
         return Expectation(location, placed.place, tuple(reasons), explained, against)
 
-    def _placed(self, target: Target, leaders: Sequence[tuple[Hit, Found]]) -> _Placed | None:
+    def _leaders(self, found: Sequence[Found]) -> list[Found]:
+        """The hits of a page without an end, near-copies collapsed, in order."""
+        return self.searcher.reranked(self.asked, page(found, len(found)))
+
+    def _placed(self, target: Target, leaders: Sequence[Found]) -> _Placed | None:
         """Where the page has a target: by a hit of its own, listed with its copy, or by a hit around it."""
         path, lines = self.searcher.corpus.path(target.file), (target.first, target.last)
         around: list[_Placed] = []
         own: list[_Placed] = []
         copied: list[_Placed] = []
-        for place, (hit, each) in enumerate(leaders, 1):
+        for place, each in enumerate(leaders, 1):
+            hit = each.hit
             exact = (hit.path, hit.start_line, hit.end_line) == (path, *lines)
             if each.candidate.document in target.documents:
                 own.append(_Placed(place, each, is_own=True))
@@ -263,12 +276,6 @@ def _own_odds(candidate: Candidate) -> float:
     share = min(max(candidate.score, 1e-15), 1 - 1e-15)  # scores can reach 1 in floating point
     odds = float(np.log(share / (1 - share)))
     return odds - sum(candidate.signals.get(name, 0.0) for name in OF_OTHER_HITS)
-
-
-def _leaders(found: Sequence[Found]) -> list[tuple[Hit, Found]]:
-    """The hits of a page without an end, near-copies collapsed, in order."""
-    of_key = {_key(each.hit): each for each in found}
-    return [(hit, of_key[_key(hit)]) for hit in page(found, len(found))]
 
 
 def _key(hit: Hit) -> tuple[str, int, int, str, str]:

@@ -17,11 +17,12 @@ from codesearch.duplication import are_near_copies, shingles
 from codesearch.errors import CorruptIndexError
 from codesearch.filtering import FindSpans, admitted, barring, near_symbols
 from codesearch.locations import find_anchor
-from codesearch.queries import Query, understand
+from codesearch.queries import Form, Query, understand
 from codesearch.ranking import Candidate, Measured, measure, odds_of, rank
+from codesearch.reranking import RERANKED, new_order, passage
 from codesearch.retrieval import Lexical, search_names, search_words
 from codesearch.terms import WHOLE, identifier_terms, is_whole, split_identifier, words
-from codesearch.types import Copy, Embedder, Filters, Hit, Kind, Snippet
+from codesearch.types import Copy, Embedder, Filters, Hit, Kind, Reranked, Reranker, Snippet
 from codesearch.view.corpus import Corpus
 from codesearch.view.segment import KINDS, OWN, Segment
 
@@ -85,10 +86,12 @@ class Searcher:
         read: ReadContent,
         commit: str | None,
         find_spans: FindSpans | None = None,
+        reranker: Reranker | None = None,
     ) -> None:
         self.corpus = corpus
         self.embedder = embedder
         self.find_spans = find_spans
+        self.reranker = reranker
         self._read = read
         self._commit = commit
         self._contents: dict[int, bytes | None] = {}
@@ -120,10 +123,12 @@ class Searcher:
         found = self.hits(asked, measured, collapsed=collapsed)
         if min_score is None and not self.is_answered(asked, measured if asked.documents.all() else None):
             return Answer((), numbered(each.hit for each in islice(found, _NEAR_MISSES)), asked.known)
-        first = page(found, limit) if collapsed else [each.hit for each in islice(found, limit)]
-        kept = numbered(hit for hit in first if min_score is None or hit.score >= min_score)
-        misses = () if kept else numbered(first[:_NEAR_MISSES])
-        return Answer(kept, misses, asked.known, left_out=len(self._changed))
+        depth = limit if self.reranker is None else max(limit, RERANKED)
+        first = page(found, depth) if collapsed else list(islice(found, depth))
+        kept = [each for each in first if min_score is None or each.hit.score >= min_score]
+        hits = numbered(each.hit for each in self.reranked(asked, kept)[:limit])
+        misses = () if kept else numbered(each.hit for each in first[:_NEAR_MISSES])
+        return Answer(hits, misses, asked.known, left_out=len(self._changed))
 
     def ask(self, text: str, filters: Filters = _NO_FILTERS) -> Asked | None:
         """A query with its words looked up and its filters applied; None where nothing is asked, or of nothing."""
@@ -177,6 +182,24 @@ class Searcher:
             measured = self.measure(asked, kept)
         found = self.verified(rank(self.corpus, asked.query, measured, collapsed=collapsed, kept=kept), asked)
         return literally(found, asked.query.phrases) if asked.query.phrases else found
+
+    def reranked(self, asked: Asked, found: Sequence[Found]) -> list[Found]:
+        """Hits with the first ones in the reranker's order, if there is one; ties and the others as they were.
+
+        A declaration whose name is the whole query is what was asked for: it keeps its place.
+        """
+        if self.reranker is None:
+            return list(found)
+        first, rest = found[:RERANKED], found[RERANKED:]
+        asks_for_name = asked.query.form is Form.IDENTIFIER
+        movable = [each for each in first if not (asks_for_name and each.candidate.measured.get("exact_name"))]
+        texts = [passage(each.hit, each.lines) for each in movable]
+        known = dict(zip(map(id, movable), self.reranker.score(asked.query.text, texts), strict=True))
+        scores = [known.get(id(each)) for each in first]
+        return [
+            replace(first[at], hit=replace(first[at].hit, reranked=Reranked(at + 1, scores[at])))
+            for at in new_order(scores)
+        ] + list(rest)
 
     # --- what is cited ---
 
@@ -344,22 +367,20 @@ def literally(found: Iterable[Found], phrases: Sequence[str]) -> Iterator[Found]
     yield from literal or everything
 
 
-def page(found: Iterable[Found], limit: int) -> list[Hit]:
+def page(found: Iterable[Found], limit: int) -> list[Found]:
     """The first `limit` hits, near-copies of one of them listed with it: other places of the same name."""
     kept: list[Found] = []
-    hits: list[Hit] = []
     for each in found:
         leader = next((at for at, other in enumerate(kept) if _is_copy(each, other)), None)
         if leader is None:
-            if len(hits) == limit:
+            if len(kept) == limit:
                 break
             kept.append(each)
-            hits.append(each.hit)
         else:
-            hit = each.hit
-            copies = (Copy(hit.path, hit.start_line, hit.end_line, hit.symbol), *hit.copies)
-            hits[leader] = replace(hits[leader], copies=(*hits[leader].copies, *copies))
-    return hits
+            hit, first = each.hit, kept[leader].hit
+            copies = (*first.copies, Copy(hit.path, hit.start_line, hit.end_line, hit.symbol), *hit.copies)
+            kept[leader] = replace(kept[leader], hit=replace(first, copies=copies))
+    return kept
 
 
 def _is_copy(one: Found, other: Found) -> bool:

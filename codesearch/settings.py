@@ -9,7 +9,7 @@ Later sources win, key by key:
     < flags
 
 A repository's file may narrow what is indexed and add language files of its own, nothing else: `home` would
-make us write anywhere, `model` would make us load or download weights that its author chose, `jobs` and
+make us write anywhere, `model` and `rerank` would make us load or download weights that its author chose, `jobs` and
 `max_file_bytes` would let it take the machine. Its `grammars` folder must lie inside the repository; language
 files are data, and name bundled grammars only.
 """
@@ -40,13 +40,15 @@ class Settings:
     """What the user has decided; the same for every command.
 
     `home` is the folder that holds indexes, or None for the git directory itself (or the user cache directory
-    where there is none). `model` names an embedding model, or is None for the one that ships. `jobs` is the
+    where there is none). `model` names an embedding model, or is None for the one that ships. `rerank` names a
+    CrossEncoder that puts the best hits into its own order, or is None ("none" in a source) for none. `jobs` is the
     number of worker processes, 0 for one per available core. `exclude` are globs of paths never indexed.
     `grammars` is a folder of further language files.
     """
 
     home: Path | None = None
     model: str | None = None
+    rerank: str | None = None
     jobs: int = 0
     max_file_bytes: int = 4 * 1024 * 1024  # hand-written source above this was not seen; data files are
     exclude: tuple[str, ...] = ()
@@ -226,6 +228,12 @@ def _model(source: _Source, value: Any) -> str:
     return value
 
 
+def _rerank(source: _Source, value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise source.wrong("the name or the folder of a CrossEncoder, or none", "cross-encoder/ms-marco-MiniLM-L6-v2")
+    return value
+
+
 def _color(source: _Source, value: Any) -> str:
     if value not in COLORS:
         raise source.wrong(f"one of {', '.join(COLORS)}", COLORS[0])
@@ -266,6 +274,7 @@ def _folder_inside(source: _Source, root: Path, value: Any) -> Path:
 _CHECKS: dict[str, Callable[[_Source, Any], Any]] = {
     "home": _home,
     "model": _model,
+    "rerank": _rerank,
     "jobs": _number(0, LARGEST_JOBS, example=4),
     "max_file_bytes": _number(1, 1 << 40, example=4_194_304),
     "exclude": _globs,

@@ -60,7 +60,7 @@ def similar(
             else:
                 yield found
 
-    return list(numbered(page(others(), limit))), copies
+    return list(numbered(each.hit for each in page(others(), limit))), copies
 
 
 def _asked(searcher: Searcher, lines: str, vector: np.ndarray, filters: Filters) -> Asked:

@@ -19,6 +19,7 @@ from codesearch.engine import Engine
 from codesearch.errors import AmbiguousLocationError, LocationError, RepositoryError, SettingsError, UsageError
 from codesearch.evaluation import DEPTH, Case, Evaluation, evaluate
 from codesearch.harvesting import from_docs, from_history
+from codesearch.reranking import NO_RERANKER
 from codesearch.settings import Settings, with_file
 from codesearch.types import Filters, Hit, Progress, ProgressCallback
 
@@ -51,7 +52,10 @@ class Trial:
             done += 1
             return self.engine.search(case.query, limit=depth, at=case.at, filters=self.filters).hits
 
-        name = self.engine.settings.model or BUILT_IN
+        settings = self.engine.settings
+        name = settings.model or BUILT_IN
+        if settings.rerank not in (None, NO_RERANKER):
+            name += f", reranked by {settings.rerank}"
         return evaluate(name, self.cases, search, depth=depth, taken=_taken(self.engine))
 
 
@@ -100,8 +104,12 @@ def with_other(trial: Trial, other: str) -> Iterator[tuple[str, Trial]]:
         return
     if not Path(other).is_file():
         raise SettingsError(f"There is no file {other}.", "Give --compare a model, or a TOML file with settings.")
+    changed = with_file(settings, Path(other))
+    if replace(changed, rerank=settings.rerank) == settings:  # the index is the same
+        yield Path(other).name, replace(trial, engine=Engine(trial.engine.repository, changed))
+        return
     with tempfile.TemporaryDirectory(prefix="codesearch-eval-") as home:
-        changed = replace(with_file(settings, Path(other)), home=Path(home).resolve())
+        changed = replace(changed, home=Path(home).resolve())
         yield Path(other).name, replace(trial, engine=Engine(trial.engine.repository, changed))
 
 
@@ -124,7 +132,10 @@ def missing_places(engine: Engine, evaluation: Evaluation) -> dict[Case, str]:
 def kept_run(engine: Engine, golden: Path) -> Path:
     """The file that keeps the last run of a golden file under these settings, beside the index."""
     settings: Settings = engine.settings
-    parts = (golden.resolve(), settings.model, settings.exclude, settings.grammars, settings.max_file_bytes)
+    parts = (
+        golden.resolve(), settings.model, settings.exclude, settings.grammars, settings.max_file_bytes,
+        *([] if settings.rerank in (None, NO_RERANKER) else [settings.rerank]),
+    )  # fmt: skip
     key = blake2b(repr(parts).encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
     return engine.home / "evaluations" / f"{key}.json"
 

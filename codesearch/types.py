@@ -207,6 +207,13 @@ class Embedder(Protocol):
         """The unit vector of a query, shape (dimensions,); zeros when no word is known."""
 
 
+class Reranker(Protocol):
+    """Reads a query and a text together."""
+
+    def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        """How well each text answers the query: the more the better, on a scale of its own."""
+
+
 # --- snapshots -----------------------------------------------------------------------------------------------
 
 
@@ -332,11 +339,20 @@ class Copy:
 
 
 @dataclass(frozen=True, slots=True)
+class Reranked:
+    """Where a hit stood before a reranker, and the reranker's score; None for a hit that it may not move."""
+
+    rank_before: int
+    score: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A ranked declaration (or section, or remainder) and its verified place.
 
     `copies` are other places with its text or nearly its text, which are no hits of their own. `anchor` is where the
-    declaration's name stands; without a name, the line that matches best.
+    declaration's name stands; without a name, the line that matches best. `score` is never that of a reranker, which
+    only changes the order.
     """
 
     rank: int
@@ -354,6 +370,7 @@ class Hit:
     signals: Mapping[str, float] = field(default_factory=dict)
     anchor: Anchor | None = None
     copies: tuple[Copy, ...] = ()
+    reranked: Reranked | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -632,6 +649,33 @@ class Similar:
     declaration: Shown
     hits: tuple[Hit, ...]
     copies: tuple[Copy, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicatePlace:
+    """A declaration, or a whole file (kind FILE, no names), and how like the first of its group it is (1: the same)."""
+
+    path: str
+    start_line: int
+    end_line: int
+    symbol: str
+    qualified_name: str
+    kind: Kind
+    language: str
+    likeness: float
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicateGroup:
+    """Places with one text, or nearly one. `waste` are the lines that would go if only the longest stayed."""
+
+    places: tuple[DuplicatePlace, ...]
+    waste: int
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether all have one text, indentation aside."""
+        return all(place.likeness == 1 for place in self.places)
 
 
 @dataclass(frozen=True, slots=True)

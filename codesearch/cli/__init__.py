@@ -6,6 +6,7 @@
     search     the search command
     comparing  the verb that lists what differs between two snapshots
     verbs      the group and the other commands
+    asking, evaluating, duplicates, hooks    further verbs
     place      from where the user stands to the repository's root, and back
     output     where text, colour, JSON and errors go
     progress   bars on stderr for long work

@@ -20,6 +20,7 @@ from codesearch.render.explanations import explanation_layout
 @click.argument("words", nargs=-1, metavar="QUERY... [PATH...]")
 @click.option("--expect", metavar="LOCATION", help="Say what became of FILE:LINE, FILE#symbol or FILE.")
 @options.limit_option
+@options.rerank_option
 @options.filter_options
 @options.snapshot_options
 @click.option("--no-update", is_flag=True, help="Explain the index as it is, even if files have changed.")

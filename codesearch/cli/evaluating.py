@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from codesearch.cli import output
+from codesearch.cli import options, output
 from codesearch.cli.progress import ProgressBars
 from codesearch.cli.verbs import Session, verb
 from codesearch.errors import UsageError
@@ -49,6 +49,7 @@ _QUESTIONS = click.IntRange(1, 10_000)
 )
 @click.option("--write", type=click.Path(path_type=Path), metavar="FILE", help="Keep the questions that were made.")
 @click.option("--compare", metavar="MODEL|FILE", help="Ask another model as well, or with the settings of a TOML file.")
+@options.rerank_option
 @click.option("--fail-under", metavar="[METRIC=]VALUE", help="Exit 1 below this mean; of hit@5 if none is named.")
 @click.option(
     "-k", "--top-k", type=click.IntRange(_DEPTH, LARGEST_TOP_K), default=_DEPTH, metavar="N",

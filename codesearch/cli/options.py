@@ -38,6 +38,15 @@ def place_options(command: Command) -> Command:
     return command
 
 
+def rerank_option(command: Command) -> Command:
+    """`--rerank`, for verbs that answer queries."""
+    return click.option(
+        "--rerank",
+        metavar="MODEL",
+        help="Put the best 50 hits into the order of this CrossEncoder, by name or path (none: off).",
+    )(command)
+
+
 def color_option(command: Command) -> Command:
     """`--color`, for verbs that print text."""
     return click.option(

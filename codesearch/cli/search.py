@@ -37,6 +37,7 @@ class Context:
 @options.filter_options
 @options.snapshot_options
 @click.option("--no-update", is_flag=True, help="Search the index as it is, even if files have changed.")
+@options.rerank_option
 @click.option("--min-score", type=float, metavar="SCORE", help="Every hit from this score on; 0 shows what there is.")
 @click.option("--all", "every", is_flag=True, help="Show copies of a hit as hits of their own.")
 @click.option(
@@ -71,6 +72,7 @@ def search(
     staged: bool,
     at: str | None,
     no_update: bool,
+    rerank: str | None,
     min_score: float | None,
     every: bool,
     files_only: bool,
@@ -110,7 +112,7 @@ def search(
     if not query and not words:
         raise UsageError("The query is empty.", 'Run: codesearch "what you are looking for"')
 
-    settings = load_settings(place.root, top_k=top_k, model=model)
+    settings = load_settings(place.root, top_k=top_k, model=model, rerank=rerank)
     engine = options.open_engine(place, settings)
     filters = options.read_filters(place, engine, path_words, on_disk=not (staged or at), **flags)
     options.note_plain_folder(engine)

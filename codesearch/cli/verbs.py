@@ -64,14 +64,17 @@ class Session:
 
 
 def verb(command: Callable[..., int | None], cls: type[click.Command] = click.Command) -> click.Command:
-    """Adds a verb to the group: its flags `--json`, `--color`, `-C` and `--debug` become a Session."""
+    """Adds a verb to the group: its flags `--json`, `--color`, `-C` and `--debug` become a Session.
+
+    `--rerank`, where a verb has it, becomes a setting.
+    """
 
     @functools.wraps(command)
     def run(
         *, as_json: bool, color: str | None, directories: tuple[str, ...], model: str | None, **arguments: Any
     ) -> int | None:
         place = find_place(directories)
-        settings = load_settings(place.root, model=model)
+        settings = load_settings(place.root, model=model, rerank=arguments.pop("rerank", None))
         session = Session(
             place,
             options.open_engine(place, settings),

@@ -64,9 +64,16 @@ def hit_document(hit: Hit) -> Document:
         "snippet": "\n".join(line.rstrip("\r\n") for line in hit.snippet.lines),
         "snippet_start_line": hit.snippet.start_line,
         "commit": hit.commit,
-        "signals": {name: round(float(value), 4) for name, value in hit.signals.items()},
+        "signals": {name: round(float(value), 4) for name, value in hit.signals.items()} | _reranked(hit),
         "copies": [asdict(copy) for copy in hit.copies],
     }
+
+
+def _reranked(hit: Hit) -> Document:
+    if hit.reranked is None:
+        return {}
+    score = {} if hit.reranked.score is None else {"rerank_score": hit.reranked.score}
+    return {**score, "rank_before": hit.reranked.rank_before, "rank_after": hit.rank}
 
 
 def similar_document(similar: Similar) -> Document:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from codesearch.render.safe import sanitise
-from codesearch.render.text import Code, Line, Role, filter_flags, hit_line, near_misses_layout, plain
+from codesearch.render.text import Code, Line, Role, filter_flags, hit_line, near_misses_layout, plain, reranked_words
 from codesearch.types import Expectation, ExplainedHit, Explanation, ReadTerm
 
 _SIGNALS_SHOWN = 6  # of those that part an expected place from the last hit; --json has all
@@ -59,6 +59,8 @@ def _hit(explained: ExplainedHit, rarity: Mapping[str, float], folder: str) -> I
     if explained.missed:
         has = _words(explained.matched, rarity) or "none of the words"
         yield Line(((f"   has {has}; not {_words(explained.missed, rarity)}", Role.PLAIN),))
+    if reranked := reranked_words(hit):
+        yield plain(f"   {reranked}")
     yield Line(((f"   {_signals(hit.signals, explained.measured)}", Role.FAINT),))
 
 

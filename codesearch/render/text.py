@@ -91,6 +91,8 @@ def search_layout(
         if hit.copies:
             yield copies_line(hit.copies, folder)
         if explain:
+            if hit.reranked is not None:
+                yield Line(((f"      {reranked_words(hit)}", Role.FAINT),))
             yield _signals_line(hit)
         if with_code:
             snippet = hit.snippet if whole else best_part(hit.snippet)
@@ -303,6 +305,17 @@ def copies_line(copies: Sequence[Copy], folder: str, indent: str = "      ") -> 
     more = f" and {len(places) - COPIES_SHOWN:,} more" if len(places) > COPIES_SHOWN else ""
     also = "a copy" if len(places) == 1 else f"{len(places):,} copies"
     return Line(((f"{indent}{also}: {', '.join(places[:COPIES_SHOWN])}{more}", Role.FAINT),))
+
+
+def reranked_words(hit: Hit) -> str:
+    """What a reranker did to a hit; "" where there was none, or the hit is too far down for it."""
+    if hit.reranked is None:
+        return ""
+    before, score = hit.reranked.rank_before, hit.reranked.score
+    if score is None:
+        return f"not reranked, kept at {before}: its name is what was asked for"
+    moved = f"kept at {before}" if before == hit.rank else f"reranked from {before} to {hit.rank}"
+    return f"{moved}, reranker's score {score:.3f}"
 
 
 def _signals_line(hit: Hit) -> Line:
