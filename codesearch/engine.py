@@ -62,6 +62,7 @@ class Engine:
         self.settings = settings
         self._cached: tuple[str, View] | None = None
         self._laid: tuple[tuple[object, ...], Corpus] | None = None
+        self._doubtful: frozenset[str] = frozenset()  # proved to be stale where git saw no change
         self._unrecorded = False
 
     @classmethod
@@ -163,6 +164,7 @@ class Engine:
             snapshot = self.repository.snapshot(staged=staged, at=at)
             report = run.run(snapshot, from_worktree=not staged and at is None and not self.repository.is_bare)
         self._unrecorded = True
+        self._doubtful = frozenset()
         return report
 
     def finish(self, progress: ProgressCallback | None = None) -> None:
@@ -226,6 +228,11 @@ class Engine:
         try:
             corpus, snapshot, commit = self._corpus(staged, at, update, progress)
             answer = self._searcher(corpus, commit, fixed).search(query, **how)
+            if answer.changed and update and not fixed:
+                # Edited since git was asked, or written anew by git with other line ends, which is no change to it.
+                self._doubtful |= set(answer.changed)
+                corpus, snapshot, commit = self._corpus(staged, at, update, progress)
+                answer = self._searcher(corpus, commit, fixed).search(query, **how)
         except (CorruptIndexError, IndexError, ValueError) as error:
             if isinstance(error, ValueError | IndexError) and not _came_from_arrays(error):
                 raise
@@ -237,7 +244,7 @@ class Engine:
         took = (time.perf_counter() - started) * 1000
         return SearchResult(
             query, snapshot, round(took, 2), answer.hits, answer.near_misses, answer.terms,
-            answer.barred_by, answer.near_symbols, answer.left_out,
+            answer.barred_by, answer.near_symbols, len(answer.changed),
         )  # fmt: skip
 
     def explain(
@@ -348,21 +355,18 @@ class Engine:
     def _current_corpus(
         self, pointer: str, view: View, changes: Changes, progress: ProgressCallback | None
     ) -> tuple[Corpus, SnapshotInfo, str | None]:
-        from codesearch.overlay import find_difference, stale_candidates
+        from codesearch.overlay import find_difference
 
         if self.repository.is_git and not changes.complete:
             self._publish(staged=False, at=None, progress=progress)
             view = self._require_view(pointer)
             changes = self.repository.start_changes(view.meta.get("commit"))()
-        candidates = stale_candidates(view, changes)
-        difference = find_difference(view, self.repository, self.settings, candidates)
+        difference = find_difference(view, self.repository, self.settings, changes, doubtful=self._doubtful)
         slow = self.settings.model is not None and len(difference.edited) > 0
         if difference.too_many or slow:
             self._publish(staged=False, at=None, progress=progress)
             view = self._require_view(pointer)
-            difference = find_difference(
-                view, self.repository, self.settings, stale_candidates(view, changes), limited=False
-            )
+            difference = find_difference(view, self.repository, self.settings, changes, limited=False)
         corpus = self._remembered(view, difference)
         info = SnapshotInfo(changes.commit, changes.ref, changes.dirty, view.meta.get("commit"))
         return corpus, info, changes.commit
@@ -452,7 +456,7 @@ class Engine:
 
     def status(self) -> Status:
         """The state of the index beside the state of the repository; indexes nothing."""
-        from codesearch.overlay import find_difference, stale_candidates
+        from codesearch.overlay import find_difference
         from codesearch.view.table import NO_UNIT
 
         try:
@@ -477,9 +481,7 @@ class Engine:
                     reason = segment.skip_of(int(row["unit"]))
                 if reason is not None:
                     skipped.append(Skipped(path, reason))
-            difference = find_difference(
-                view, self.repository, self.settings, stale_candidates(view, changes), limited=False
-            )
+            difference = find_difference(view, self.repository, self.settings, changes, limited=False)
             stale = tuple(sorted(difference.paths))
         behind = self.repository.commits_behind(indexed) if indexed and changes.commit else None
         return Status(

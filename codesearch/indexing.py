@@ -133,8 +133,8 @@ class IndexRun:
             fixed = _fixed_skip(entry)
             if fixed is not None:
                 rows.append(FileRow(entry.path, entry.oid, skip=fixed))
-            elif entry.oid and (entry.path, entry.oid) in unchanged:
-                rows.append(unchanged[entry.path, entry.oid])
+            elif entry.oid and (row := unchanged.get((entry.path, entry.oid))) and self._is_whole(row, from_worktree):
+                rows.append(row)
             else:
                 unread.append(entry)
         self._make(self._unseen(unread, from_worktree, rows, waiting), len(unread))
@@ -169,6 +169,15 @@ class IndexRun:
             if unit.key not in queued:
                 queued.add(unit.key)
                 yield Pending(unit, entry.path, content)
+
+    def _is_whole(self, row: FileRow, from_worktree: bool) -> bool:
+        """Whether a file that is the same for git has the same length: git may have written other line ends."""
+        if not from_worktree or row.unit == NO_UNIT:
+            return True
+        try:
+            return os.lstat(self._shop.repository.root / row.path).st_size == row.size
+        except OSError:
+            return False
 
     def _edited_since_listed(self, entry: Entry, blob: str) -> bool:
         """Whether a file that git called clean was changed before it was read; line-end filters differ too."""

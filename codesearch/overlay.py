@@ -46,7 +46,7 @@ class Difference:
         return self.gone | frozenset(self.edited)
 
 
-def stale_candidates(view: View, changes: Changes) -> set[str]:
+def _stale_candidates(view: View, changes: Changes) -> set[str]:
     """Paths that may differ from the view: changed for git now, or when the view was made.
 
     A row without git's object id was dirty or untracked then; the view names what was staged or deleted.
@@ -57,9 +57,17 @@ def stale_candidates(view: View, changes: Changes) -> set[str]:
 
 
 def find_difference(
-    view: View, repository: Repository, settings: Settings, candidates: Iterable[str], *, limited: bool = True
+    view: View,
+    repository: Repository,
+    settings: Settings,
+    changes: Changes,
+    *,
+    doubtful: Iterable[str] = (),
+    limited: bool = True,
 ) -> Difference:
-    """Compares candidates with what the view shows, by reading them."""
+    """Compares what may have changed, and what is `doubtful`, with what the view shows, by reading it."""
+    candidates = {*_stale_candidates(view, changes), *doubtful}
+    visible = changes.visible(candidates)
     index_of = {path: index for index, path in enumerate(view.table.paths.to_list())}
     edited: dict[str, bytes] = {}
     gone: set[str] = set()
@@ -72,8 +80,10 @@ def find_difference(
         if row is not None and _unmoved(repository, path, row):
             continue
         try:
-            content = repository.read_file(path, max_bytes=settings.max_file_bytes)
+            content = repository.read_file(path, max_bytes=settings.max_file_bytes) if path in visible else None
         except (OSError, RepositoryError):
+            content = None
+        if content is None:
             if row is not None and int(row["unit"]) != NO_UNIT:
                 gone.add(path)
             continue

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 
 from codesearch.errors import RepositoryError
 from codesearch.repository.commands import Git
 from codesearch.repository.discovery import OID, Location, read_head
 from codesearch.repository.files import file_mode, walk_folder
-from codesearch.repository.listings import STATUS, WorktreeStatus, parse_hidden, parse_paths, parse_status
+from codesearch.repository.listings import (
+    STATUS,
+    WorktreeStatus,
+    parse_hidden,
+    parse_listing,
+    parse_paths,
+    parse_status,
+)
 
 # git knows the empty tree without storing it; it stands for "no commit yet".
 _EMPTY_TREE = {
@@ -34,6 +41,19 @@ class Changes:
     dirty: bool
     paths: frozenset[str]
     complete: bool
+    _untracked: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
+    _listing: bytes | None = field(default=None, compare=False, repr=False)  # of tracked files, as git gave it
+
+    def visible(self, paths: Iterable[str]) -> set[str]:
+        """Those of the paths that belong to the work tree for git: tracked, or untracked and not ignored.
+
+        A file may have been neither deleted nor edited and still be gone: by a rule that ignores it now.
+        """
+        if self._listing is None:
+            return set(paths)
+        asked = set(paths)
+        tracked = parse_listing(self._listing) if asked - self._untracked else frozenset()
+        return {path for path in asked if path in self._untracked or path in tracked}
 
 
 def start_changes(git: Git, location: Location, since: str | None) -> Callable[[], Changes]:
@@ -57,8 +77,10 @@ def start_changes(git: Git, location: Location, since: str | None) -> Callable[[
             found = parse_status(status.finish())
         paths = set(found.changed)
         paths.update(found.untracked)
+        listing = None
         if flags is not None:
-            assumed, skipped = parse_hidden(flags.finish())
+            listing = flags.finish()
+            assumed, skipped = parse_hidden(listing)
             paths.update(assumed)
             # Left out by a sparse checkout, unless it is there after all.
             paths.update(path for path in skipped if file_mode(location.root, path) is not None)
@@ -73,7 +95,9 @@ def start_changes(git: Git, location: Location, since: str | None) -> Callable[[
                     paths.update(parse_paths(git.run(_diff(old, found.commit))))
         except RepositoryError:  # that commit is gone: collected, rewritten, or beyond a shallow border
             complete = False
-        return Changes(found.commit, found.ref, found.is_dirty, frozenset(paths), complete)
+        return Changes(
+            found.commit, found.ref, found.is_dirty, frozenset(paths), complete, frozenset(found.untracked), listing
+        )
 
     return finish
 

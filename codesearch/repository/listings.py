@@ -103,6 +103,11 @@ def parse_hidden(output: bytes) -> tuple[list[str], list[str]]:
     return assumed, skipped
 
 
+def parse_listing(output: bytes) -> set[str]:
+    """Reads the output of `ls-files -z -v`: all paths."""
+    return {record[2:] for record in _records(output)}
+
+
 def parse_tree(output: bytes) -> list[tuple[str, str, int]]:
     """Reads the output of `ls-tree -r -z`: path, object id and mode of every file and submodule."""
     entries = []
