@@ -142,10 +142,12 @@ class Browser:
             path = self._inside(given)
             return self._read_text(path), path
         snapshot = self._repository.snapshot(at=revision)
-        oid = next((entry.oid for entry in snapshot.entries if entry.path == given), None)
-        content = next((found for _, found in self._repository.read_blobs([oid])), None) if oid else None
-        if content is None:
+        entry = next((entry for entry in snapshot.entries if entry.path == given and entry.mode != 0o160000), None)
+        if entry is None:
             raise LocationError(f"There is no file {given} at {revision}.", "Give a path from the repository's root.")
+        content = next(self._repository.read_entries([entry]))
+        if not isinstance(content, bytes):
+            raise LocationError(f"{given} at {revision} is {content.value}.", "Fetch its content with git first.")
         _refuse_binary(content, given)
         return content, given
 

@@ -22,6 +22,7 @@ from codesearch.repository import Changes, Repository
 from codesearch.settings import Settings, load_settings
 from codesearch.types import (
     Embedder,
+    Entry,
     Explanation,
     FileOutline,
     Filters,
@@ -336,12 +337,12 @@ class Engine:
         pointed = self._views.read_pointer(pointer)
         if pointed is not None and update:
             # git works while numpy is loaded and the view is mapped.
-            wait = self.repository.start_changes(pointed[1])
+            wait = self.repository.start_changes(pointed[1], pointed[2])
         view = self._view(pointer)
         if view is None:
             self._publish(staged=False, at=None, progress=progress)
             view = self._require_view(pointer)
-            wait = self.repository.start_changes(view.meta.get("commit")) if update else None
+            wait = self._start_changes(view) if update else None
         if wait is None:
             commit = view.meta.get("commit")
             return (
@@ -357,10 +358,11 @@ class Engine:
     ) -> tuple[Corpus, SnapshotInfo, str | None]:
         from codesearch.overlay import find_difference
 
-        if self.repository.is_git and not changes.complete:
+        moved = changes.outside != view.meta.get("outside", "")
+        if self.repository.is_git and (moved or not changes.complete):
             self._publish(staged=False, at=None, progress=progress)
             view = self._require_view(pointer)
-            changes = self.repository.start_changes(view.meta.get("commit"))()
+            changes = self._start_changes(view)()
         difference = find_difference(view, self.repository, self.settings, changes, doubtful=self._doubtful)
         slow = self.settings.model is not None and len(difference.edited) > 0
         if difference.too_many or slow:
@@ -370,6 +372,9 @@ class Engine:
         corpus = self._remembered(view, difference)
         info = SnapshotInfo(changes.commit, changes.ref, changes.dirty, view.meta.get("commit"))
         return corpus, info, changes.commit
+
+    def _start_changes(self, view: View) -> Callable[[], Changes]:
+        return self.repository.start_changes(view.meta.get("commit"), view.meta.get("submodules", {}))
 
     def _fixed_corpus(
         self, staged: bool, at: str | None, progress: ProgressCallback | None
@@ -435,7 +440,8 @@ class Engine:
 
         def read(path: str, blob: str) -> bytes | None:
             if from_git:
-                return next((content for _, content in self.repository.read_blobs([blob])), None)
+                content = next(self.repository.read_entries([Entry(path, blob)]))
+                return content if isinstance(content, bytes) else None
             try:
                 content = self.repository.read_file(path, max_bytes=self.settings.max_file_bytes)
             except (OSError, RepositoryError):
@@ -464,7 +470,7 @@ class Engine:
         except CorruptIndexError:
             view = None
         indexed = view.meta.get("commit") if view else None
-        changes = self.repository.start_changes(indexed)()
+        changes = self._start_changes(view)() if view else self.repository.start_changes(None)()
         files = declarations = chunks = 0
         skipped: list[Skipped] = []
         stale: tuple[str, ...] = ()

@@ -155,7 +155,7 @@ class IndexRun:
             self._progress(Progress("indexing", done, len(entries)))
             if content is None:
                 # What could not be read may be readable next time, and git would not tell.
-                oid = "" if reason is SkipReason.UNREADABLE else entry.oid
+                oid = "" if reason in (SkipReason.UNREADABLE, SkipReason.NOT_FETCHED) else entry.oid
                 rows.append(FileRow(entry.path, oid, skip=reason))
                 continue
             blob = self._shop.repository.blob_id(content)
@@ -244,9 +244,10 @@ class IndexRun:
     ) -> Iterator[tuple[Entry, bytes | None, SkipReason | None]]:
         limit = self._shop.settings.max_file_bytes
         if not from_worktree:
-            blobs = self._shop.repository.read_blobs([entry.oid for entry in entries], max_bytes=limit)
-            for entry, (_, content) in zip(entries, blobs, strict=True):
-                yield entry, content, SkipReason.TOO_LARGE if content is None else None
+            for entry, content in zip(
+                entries, self._shop.repository.read_entries(entries, max_bytes=limit), strict=True
+            ):
+                yield (entry, content, None) if isinstance(content, bytes) else (entry, None, content)
             return
         for entry in entries:
             try:
@@ -357,6 +358,8 @@ class IndexRun:
             "ref": snapshot.ref,
             "dirty": snapshot.dirty,
             "changed": [*snapshot.changed, *self._vanished],
+            "outside": snapshot.outside,
+            "submodules": dict(snapshot.submodules),
             "version": __version__,
             "model": self._shop.embedder.model_id,
             "recipe": self._recipe(),

@@ -79,6 +79,7 @@ class SkipReason(StrEnum):
     UNREADABLE = "unreadable"
     SUBMODULE = "submodule"
     SYMLINK = "symlink"
+    NOT_FETCHED = "not fetched"  # git has no such object here: a partial clone, or a damaged one
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +240,8 @@ class Snapshot:
     """A repository's files at one moment. `entries` are sorted by path.
 
     `changed` are tracked paths that differ from `commit`: edited, staged or deleted (then there is no entry).
+    `outside` stands for the set of tracked files that a sparse checkout leaves out. `submodules` are those whose files
+    are among the entries, each with its commit.
     """
 
     commit: str | None
@@ -246,6 +249,8 @@ class Snapshot:
     dirty: bool
     entries: tuple[Entry, ...]
     changed: tuple[str, ...] = ()
+    outside: str = ""
+    submodules: tuple[tuple[str, str | None], ...] = ()
 
 
 # --- what a front end asks and gets --------------------------------------------------------------------------

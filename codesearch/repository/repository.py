@@ -5,19 +5,24 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
 from pathlib import Path
+from types import MappingProxyType
 
 from codesearch.errors import RepositoryError
-from codesearch.repository import blobs, changes, files, snapshots
+from codesearch.repository import blobs, changes, files, snapshots, submodules
 from codesearch.repository.changes import Changes
 from codesearch.repository.commands import Git
 from codesearch.repository.discovery import OID, Location, locate
-from codesearch.types import Snapshot
+from codesearch.repository.listings import SUBMODULE
+from codesearch.types import Entry, SkipReason, Snapshot
 
 _NO_COMMIT_HINT = "Name a branch, a tag or a commit; `git log --oneline` lists commits."
+_NONE: Mapping[str, str | None] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +46,7 @@ class Repository:
         self._location = location
         self._own_index = index_file
         self._git = Git(location, None if index_file is None else str(index_file))
+        self._inner: dict[Location, Repository] = {}
 
     @classmethod
     def open(cls, path: str | os.PathLike[str] = ".", *, index_file: str | None = None) -> Repository:
@@ -136,7 +142,27 @@ class Repository:
         that is not the hash of the bytes on disk. All others (edited, untracked, in conflict, hidden from
         git) have none; deleted ones, those outside a sparse checkout and nested repositories are left out.
         `dirty` counts untracked files. A plain folder is listed as it is.
+
+        In place of a submodule that is checked out stand its files: as they are, or of the commit that the index or
+        the revision names, as far as the submodule has it.
         """
+        taken = self._own_snapshot(staged, at)
+        links = [entry for entry in taken.entries if entry.mode == SUBMODULE]
+        modules = self._submodules() if links else {}
+        inner = {}
+        for entry in links:
+            if entry.path in modules:
+                fixed = staged or at is not None
+                with suppress(RepositoryError):  # a commit that was never fetched, or a damaged submodule
+                    inner[entry.path] = modules[entry.path].snapshot(at=entry.oid if fixed else None)
+        return submodules.with_submodules(taken, inner) if inner else taken
+
+    def _submodules(self) -> dict[str, Repository]:
+        """The submodules that are checked out now."""
+        found = submodules.find_submodules(self._git, self._location)
+        return {path: self._inner.setdefault(each, Repository(each)) for path, each in found.items()}
+
+    def _own_snapshot(self, staged: bool, at: str | None) -> Snapshot:
         if staged or at is not None:
             self._require_git()
         if not self.is_git:
@@ -152,13 +178,22 @@ class Repository:
             return snapshots.tree_snapshot(self._git, commit, ref)
         return snapshots.worktree_snapshot(self._git, self._location, self._index_file())
 
-    def start_changes(self, since: str | None) -> Callable[[], Changes]:
+    def start_changes(self, since: str | None, known: Mapping[str, str | None] = _NONE) -> Callable[[], Changes]:
         """Asks git in the background which files may differ from commit `since` (None: from nothing at all).
 
-        Returns at once; the returned function waits for the answer, and is to be called exactly once. A file
-        that enters a sparse checkout is not reported: git sees no change in it.
+        `known` are a snapshot's submodules. Returns at once; the returned function waits for the answer, and is to be
+        called exactly once. A file that enters a sparse checkout is not reported: git sees no change in it.
         """
-        return changes.start_changes(self._git, self._location, since)
+        own = changes.start_changes(self._git, self._location, since)
+        inner = {
+            path: module.start_changes(known.get(path), submodules.inside(path, known))
+            for path, module in self._submodules().items()
+        }
+        if not inner and not known:
+            return own
+        return lambda: submodules.join_changes(
+            own(), {path: finish() for path, finish in inner.items()}, submodules.direct(known)
+        )
 
     def read_file(self, path: str, max_bytes: int | None = None) -> bytes:
         """A work-tree file's bytes as they are on disk.
@@ -176,7 +211,27 @@ class Repository:
         Contents are as stored, without filters. Two git processes serve all of them.
         """
         self._require_git()
-        return blobs.read_blobs(self._git, oids, max_bytes)
+        for oid, content in blobs.read_blobs(self._git, oids, max_bytes):
+            yield oid, content if isinstance(content, bytes) else None
+
+    def read_entries(self, entries: Iterable[Entry], max_bytes: int | None = None) -> Iterator[bytes | SkipReason]:
+        """The contents of a snapshot's entries as git has them, in order, or why there is none.
+
+        Those of a submodule are read from its own objects. Quick for entries in order of path.
+        """
+        self._require_git()
+        modules = self._submodules()
+
+        def owner(entry: Entry) -> str:
+            return next((path for path in modules if entry.path.startswith(f"{path}/")), "")
+
+        for path, group in groupby(entries, owner):
+            if path:
+                inside = (Entry(each.path[len(path) + 1 :], each.oid, each.mode) for each in group)
+                yield from modules[path].read_entries(inside, max_bytes)
+            else:
+                for _, content in blobs.read_blobs(self._git, (each.oid for each in group), max_bytes):
+                    yield content
 
     def blob_id(self, content: bytes) -> str:
         """The object id that git gives to these bytes without filters, in this repository's hash."""

@@ -79,18 +79,20 @@ class ViewFolder:
         found = self.read_pointer(pointer)
         return found[0] if found else None
 
-    def read_pointer(self, pointer: str) -> tuple[str, str | None] | None:
-        """The file name of the view that a pointer names and the commit it shows, or None."""
+    def read_pointer(self, pointer: str) -> tuple[str, str | None, dict[str, str | None]] | None:
+        """The file name of the view that a pointer names, the commit it shows and those of submodules; or None."""
         try:
             raw = json.loads((self.pointers / f"{pointer}.json").read_bytes())
-            name, commit = raw["view"], raw["commit"]
+            name, commit, submodules = raw["view"], raw["commit"], raw.get("submodules", {})
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise CorruptIndexError("The index pointer is damaged.", "Run: codesearch index") from error
         if not isinstance(name, str) or Path(name).name != name or not isinstance(commit, str | None):
             raise CorruptIndexError("The index pointer is damaged.", "Run: codesearch index")
-        return name, commit
+        if not isinstance(submodules, dict) or any(not isinstance(each, str | None) for each in submodules.values()):
+            raise CorruptIndexError("The index pointer is damaged.", "Run: codesearch index")
+        return name, commit, submodules
 
     def _open_view(self, name: str, verify: bool) -> View:
         table = FileTable.open(self.views / name, verify=verify)
@@ -135,8 +137,9 @@ class ViewFolder:
         target = self.pointers / f"{pointer}.json"
         temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
         with temporary.open("w") as file:
-            # The commit stands here as well, so that git can be asked about it before any array is mapped.
-            json.dump({"format": FORMAT, "view": name, "commit": table.meta.get("commit")}, file)
+            # The commits stand here as well, so that git can be asked about them before any array is mapped.
+            commits = {"commit": table.meta.get("commit"), "submodules": table.meta.get("submodules", {})}
+            json.dump({"format": FORMAT, "view": name, **commits}, file)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(target)
