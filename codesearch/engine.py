@@ -163,7 +163,9 @@ class Engine:
         with self._lock(progress):
             run = IndexRun(self._workshop, self._pointer(staged, at), progress)
             snapshot = self.repository.snapshot(staged=staged, at=at)
-            report = run.run(snapshot, from_worktree=not staged and at is None and not self.repository.is_bare)
+            from_worktree = not staged and at is None and not self.repository.is_bare
+            marks = self.repository.marks(snapshot, staged=staged, fixed=not from_worktree)
+            report = run.run(snapshot, from_worktree, marks)
         self._unrecorded = True
         self._doubtful = frozenset()
         return report
@@ -356,7 +358,7 @@ class Engine:
     def _current_corpus(
         self, pointer: str, view: View, changes: Changes, progress: ProgressCallback | None
     ) -> tuple[Corpus, SnapshotInfo, str | None]:
-        from codesearch.overlay import find_difference
+        from codesearch.overlay import find_difference, remarks
 
         moved = changes.outside != view.meta.get("outside", "")
         if self.repository.is_git and (moved or not changes.complete):
@@ -365,7 +367,7 @@ class Engine:
             changes = self._start_changes(view)()
         difference = find_difference(view, self.repository, self.settings, changes, doubtful=self._doubtful)
         slow = self.settings.model is not None and len(difference.edited) > 0
-        if difference.too_many or slow:
+        if difference.too_many or slow or remarks(view, difference):
             self._publish(staged=False, at=None, progress=progress)
             view = self._require_view(pointer)
             difference = find_difference(view, self.repository, self.settings, changes, limited=False)

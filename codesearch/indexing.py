@@ -27,6 +27,7 @@ from codesearch.journal import Journal
 from codesearch.languages import Languages
 from codesearch.reporting import Work, make_report
 from codesearch.repository import Repository
+from codesearch.roles import role_of
 from codesearch.settings import Settings
 from codesearch.store import Store, StoredUnit, StoredVectors
 from codesearch.terms import count_chunk_terms
@@ -54,6 +55,7 @@ _MOST_SEGMENTS = 8  # a query visits each, and small ones cost as much as large 
 _DEAD_SHARE = 0.5  # of a segment's chunks that no file shows any more, before it is rewritten
 _BATCH_BYTES = 512 * 1024  # of source per task: large enough to hide the cost of sending it
 _SEGMENT_CHUNKS = 150_000  # about 100 MB in memory while it is put together
+_NO_MARKS: Mapping[str, Mapping[str, bool]] = {}
 _WORTH_PROCESSES = 3_000_000  # bytes of new source below which starting workers costs more than it saves
 
 
@@ -87,8 +89,13 @@ class IndexRun:
         self._began = time.time_ns()
         self._vanished: list[str] = []
 
-    def run(self, snapshot: Snapshot, from_worktree: bool) -> IndexReport:
-        """Publishes a view of the snapshot and reports what it cost. The store is written by `record`."""
+    def run(
+        self, snapshot: Snapshot, from_worktree: bool, marks: Mapping[str, Mapping[str, bool]] = _NO_MARKS
+    ) -> IndexReport:
+        """Publishes a view of the snapshot and reports what it cost. The store is written by `record`.
+
+        `marks` are what attributes say about paths; see `Repository.marks`.
+        """
         shop = self._shop
         shop.views.prepare()
         shop.journal.discard_unfinished()
@@ -98,7 +105,7 @@ class IndexRun:
         if old is not None and any(segment.path not in whole for segment in old.segments):
             old = None  # it shows a damaged segment, of which nothing can be believed
         rows = self._place(snapshot, old, from_worktree)
-        self._publish(snapshot, rows)
+        self._publish(snapshot, rows, marks)
         work = Work(self._parsed, self._embedded, time.perf_counter() - self._started)
         report = make_report(snapshot.commit, rows, self._segments, old, work)
         shop.views.collect()
@@ -346,13 +353,15 @@ class IndexRun:
         segment, unit = self._places[key]
         return replace(row, segment=segment, unit=unit)
 
-    def _publish(self, snapshot: Snapshot, rows: list[FileRow]) -> None:
+    def _publish(self, snapshot: Snapshot, rows: list[FileRow], marks: Mapping[str, Mapping[str, bool]]) -> None:
         self._progress(Progress("publishing", 0, 1))
         rows[:] = self._compact(rows)
         used = sorted({row.segment for row in rows if row.unit != NO_UNIT})
         number = {old: new for new, old in enumerate(used)}
         segments = [self._segments[index] for index in used]
         placed = [replace(row, segment=number[row.segment]) if row.unit != NO_UNIT else row for row in rows]
+        if marks:
+            placed = [replace(row, role=role_of(row.path, marks.get(row.path, {}))) for row in placed]
         meta = {
             "commit": snapshot.commit,
             "ref": snapshot.ref,
@@ -360,6 +369,7 @@ class IndexRun:
             "changed": [*snapshot.changed, *self._vanished],
             "outside": snapshot.outside,
             "submodules": dict(snapshot.submodules),
+            "marked": bool(marks),
             "version": __version__,
             "model": self._shop.embedder.model_id,
             "recipe": self._recipe(),

@@ -273,3 +273,43 @@ def test_bare_repository_at_its_head_and_at_revisions(tmp_path: Path) -> None:
     commit(root)
     git(root, "push", "-q", str(bare), "main")
     assert found(bare) == {"start_pump": "pump.py:2-3", "close_valve": "valve.py:1-2"}
+
+
+# --- attributes ----------------------------------------------------------------------------------------------
+
+
+def order(root: Path, **how) -> list[str]:
+    python = Filters(globs=("*.py",))
+    found = engine(root).search("start_pump", min_score=0.0, collapsed=False, filters=python, **how)
+    return [hit.path for hit in found.hits]
+
+
+def test_files_marked_as_generated_or_vendored_give_way(tmp_path: Path) -> None:
+    """Two files of equal standing: whichever is marked comes second, from whatever state it is read."""
+    root = init(tmp_path / "plant", {"a/pump.py": PUMP, "b/pump.py": PUMP})
+    assert order(root) == ["a/pump.py", "b/pump.py"]
+    write(root, {".gitattributes": "a/* linguist-generated\n"})
+    assert order(root) == ["b/pump.py", "a/pump.py"]
+    git(root, "add", "-A")
+    assert order(root, staged=True) == ["b/pump.py", "a/pump.py"]
+    write(root, {".gitattributes": "b/* linguist-vendored=true\n"})
+    assert order(root) == ["a/pump.py", "b/pump.py"]
+    assert order(root, staged=True) == ["b/pump.py", "a/pump.py"]
+    git(root, "commit", "-q", "-m", "marked")
+    (root / ".gitattributes").unlink()
+    assert order(root) == order(root, at="HEAD~1") == ["a/pump.py", "b/pump.py"]
+    assert order(root, at="HEAD") == ["b/pump.py", "a/pump.py"]
+
+
+def test_mark_holds_for_edited_and_new_files(tmp_path: Path) -> None:
+    root = init(tmp_path / "plant", {"a/pump.py": PUMP, "b/pump.py": PUMP, ".gitattributes": "a/* linguist-vendored\n"})
+    engine(root).index()
+    write(root, {"a/pump.py": "\n" + PUMP, "a/new.py": "\n" + PUMP, "b/pump.py": "\n" + PUMP})
+    assert order(root) == ["b/pump.py", "a/pump.py", "a/new.py"]
+
+
+def test_attribute_may_deny_what_a_path_suggests(tmp_path: Path) -> None:
+    root = init(tmp_path / "plant", {"aa/pump.py": PUMP, "vendor/pump.py": PUMP})
+    assert order(root)[0] == "aa/pump.py"
+    write(root, {".gitattributes": "vendor/** -linguist-vendored\naa/** linguist-vendored\n"})
+    assert order(root)[0] == "vendor/pump.py"

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from codesearch.errors import RepositoryError
-from codesearch.repository import blobs, changes, files, snapshots, submodules
+from codesearch.repository import attributes, blobs, changes, files, snapshots, submodules
 from codesearch.repository.changes import Changes
 from codesearch.repository.commands import Git
 from codesearch.repository.discovery import OID, Location, locate
@@ -204,6 +204,46 @@ class Repository:
         device), EFBIG (longer than `max_bytes`; then nothing is read).
         """
         return files.read_inside(self.root, path, max_bytes)
+
+    def marks(self, snapshot: Snapshot, *, staged: bool = False, fixed: bool = False) -> dict[str, dict[str, bool]]:
+        """Path → linguist attribute → whether it is set, for the files of a snapshot that `.gitattributes` speaks of.
+
+        Read from the same state as the files: the work tree, the index (`staged`) or the snapshot's commit (`fixed`).
+        Starts no process where no such attribute is used.
+        """
+        if not self.is_git:
+            return {}
+        found: dict[str, dict[str, bool]] = {}
+        modules = self._submodules() if snapshot.submodules else {}
+        own = [entry for entry in snapshot.entries if not any(entry.path.startswith(f"{path}/") for path in modules)]
+        for path, module in modules.items():
+            prefix = path + "/"
+            inner = submodules.part_of(snapshot, path)
+            marked = module.marks(inner, fixed=staged or fixed)
+            found |= {prefix + name: marks for name, marks in marked.items()}
+        if not self._has_marks(own, staged or fixed):
+            return found
+        paths = [entry.path for entry in own]
+        if staged:
+            return found | attributes.ask_marks(self._git, paths, "--cached")
+        if fixed and snapshot.commit is not None:
+            return found | attributes.ask_marks_at(self._location, snapshot.commit, paths)
+        return found | attributes.ask_marks(self._git, paths)
+
+    def _has_marks(self, entries: Sequence[Entry], fixed: bool) -> bool:
+        files = [each for each in entries if each.path.rpartition("/")[2] == attributes.FILE]
+        assert self.common_dir is not None
+        with suppress(OSError):
+            if attributes.MARK in (self.common_dir / "info" / "attributes").read_bytes():
+                return True
+        if fixed:
+            contents = (content for _, content in blobs.read_blobs(self._git, [each.oid for each in files], None))
+            return any(isinstance(content, bytes) and attributes.MARK in content for content in contents)
+        for each in files:
+            with suppress(OSError):
+                if attributes.MARK in self.read_file(each.path):
+                    return True
+        return False
 
     def read_blobs(self, oids: Iterable[str], max_bytes: int | None = None) -> Iterator[tuple[str, bytes | None]]:
         """Blobs by id, in the order asked; None for what is no blob here or is longer than `max_bytes`.

@@ -82,6 +82,23 @@ def with_submodules(outer: Snapshot, inner: Mapping[str, Snapshot]) -> Snapshot:
     )
 
 
+def part_of(outer: Snapshot, path: str) -> Snapshot:
+    """The snapshot of a submodule inside that of the repository around it."""
+    prefix = path + "/"
+    known = dict(outer.submodules)
+    return Snapshot(
+        known.get(path),
+        None,
+        outer.dirty,
+        tuple(
+            Entry(entry.path.removeprefix(prefix), entry.oid, entry.mode)
+            for entry in outer.entries
+            if entry.path.startswith(prefix)
+        ),
+        submodules=tuple(inside(path, known).items()),
+    )
+
+
 def join_changes(outer: Changes, inner: Mapping[str, Changes], known: Iterable[str]) -> Changes:
     """What changed in a repository and in its submodules; `known` are the submodules that were there before."""
     tracked = outer.visible(inner)
