@@ -21,6 +21,7 @@ from codesearch.errors import CorruptIndexError, IndexBusyError, LocationError, 
 from codesearch.repository import Changes, Repository
 from codesearch.settings import Settings, load_settings
 from codesearch.types import (
+    Cleaned,
     Embedder,
     Entry,
     Explanation,
@@ -174,33 +175,28 @@ class Engine:
         """Writes what was indexed by `search` into the durable record; call it once the hits are shown."""
         if not self._unrecorded:
             return
+        from codesearch.cleaning import collect_if_large
         from codesearch.indexing import record
 
         with self._lock(progress):
             record(self._workshop, progress)
+            collect_if_large(self._workshop, self.settings.max_index_bytes)
         self._unrecorded = False
 
-    def clean(self, *, everything: bool = True) -> int:
-        """Deletes the index (or, with `everything` false, only what nothing uses); returns the bytes freed."""
-        import shutil
+    def clean(self, *, everything: bool = True, dry_run: bool = False) -> Cleaned:
+        """Removes the index, or with `everything` false only what nothing uses; with `dry_run` only counts it."""
+        from codesearch.cleaning import collect_garbage, remove_index
 
         if not self.home.is_dir():
-            return 0
-        before = _folder_bytes(self.home)
+            return Cleaned(dry_run=dry_run)
         with self._lock():
             if everything:
-                for name in ("pointers", "views", "segments", "journal", "store", "evaluations"):
-                    shutil.rmtree(self.home / name, ignore_errors=True)
+                cleaned = remove_index(self.home, dry_run=dry_run)
             else:
-                self._views.prepare()
-                self._views.collect(grace_seconds=0)
-                if self._workshop.store.exists():
-                    try:
-                        self._workshop.store.compact()
-                    except CorruptIndexError:
-                        self._workshop.store.delete()
-        self._cached = None
-        return max(before - _folder_bytes(self.home), 0)
+                cleaned = collect_garbage(self._workshop, dry_run=dry_run)
+        if not dry_run:
+            self._cached = None
+        return cleaned
 
     # --- searching -------------------------------------------------------------------------------------------
 
@@ -460,11 +456,14 @@ class Engine:
 
     def index_bytes(self) -> int:
         """What the index occupies on disk, and `clean` would free."""
-        return _folder_bytes(self.home)
+        from codesearch.view.published import folder_bytes
+
+        return folder_bytes(self.home)
 
     def status(self) -> Status:
         """The state of the index beside the state of the repository; indexes nothing."""
         from codesearch.overlay import find_difference
+        from codesearch.view.published import folder_bytes
         from codesearch.view.table import NO_UNIT
 
         try:
@@ -504,8 +503,8 @@ class Engine:
             chunks=chunks,
             skipped=tuple(skipped),
             model=self._embedder.model_id,
-            store_bytes=_folder_bytes(self.home / "store"),
-            view_bytes=_folder_bytes(self.home / "segments") + _folder_bytes(self.home / "views"),
+            store_bytes=folder_bytes(self.home / "store"),
+            view_bytes=folder_bytes(self.home / "segments") + folder_bytes(self.home / "views"),
             location=str(self.home),
         )
 
@@ -559,16 +558,6 @@ def _refuse_symlinks(home: Path) -> None:
     for path in home.rglob("*"):
         if path.is_symlink():
             raise RepositoryError(f"{path} is a symbolic link.", "Remove it, or set CODESEARCH_HOME.")
-
-
-def _folder_bytes(folder: Path) -> int:
-    total = 0
-    for path in folder.rglob("*"):
-        try:
-            total += path.lstat().st_size if path.is_file() else 0
-        except OSError:
-            continue  # collected by another process in the meantime
-    return total
 
 
 def _came_from_arrays(error: BaseException) -> bool:

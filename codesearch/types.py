@@ -446,6 +446,26 @@ class IndexReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Cleaned:
+    """What `clean` removed, or with `dry_run` would remove: files, and rows of the durable record.
+
+    `freed_bytes` of a dry run counts the files only.
+    """
+
+    freed_bytes: int = 0
+    views: int = 0
+    segments: int = 0
+    units: int = 0
+    texts: int = 0
+    dry_run: bool = False
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether there was nothing to remove."""
+        return not (self.freed_bytes or self.views or self.segments or self.units or self.texts)
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """The state of the index beside the state of the repository."""
 

@@ -21,6 +21,7 @@ from enum import StrEnum
 from codesearch.render.safe import sanitise, sanitise_code, shown_bytes, shown_path
 from codesearch.types import (
     Anchor,
+    Cleaned,
     Copy,
     FileOutline,
     Filters,
@@ -239,9 +240,16 @@ def languages_layout(languages: Sequence[LanguageInfo]) -> Iterator[Line | Code]
             yield Line(((f"{'':{width}}  {' '.join(language.kinds)}", Role.FAINT),))
 
 
-def clean_layout(freed_bytes: int) -> Iterator[Line | Code]:
-    """What `clean` removed."""
-    yield plain(f"Removed the index: {shown_bytes(freed_bytes)} freed." if freed_bytes else "Nothing to remove.")
+def clean_layout(cleaned: Cleaned, *, everything: bool) -> Iterator[Line | Code]:
+    """What `clean` removed, or would remove."""
+    if cleaned.is_nothing:
+        yield plain("Nothing to remove.")
+        return
+    verb, freed = ("Would remove", "in files") if cleaned.dry_run else ("Removed", "freed")
+    counts = (("view", cleaned.views), ("segment", cleaned.segments), ("unit", cleaned.units), ("text", cleaned.texts))
+    parts = ", ".join(f"{count:,} {name}{'s' * (count != 1)}" for name, count in counts if count)
+    what = "the index" if everything else parts or "old versions"
+    yield plain(f"{verb} {what}: {shown_bytes(cleaned.freed_bytes)} {freed}.")
 
 
 def kept_layout() -> Iterator[Line | Code]:

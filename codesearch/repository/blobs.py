@@ -56,6 +56,11 @@ def read_blobs(git: Git, oids: Iterable[str], max_bytes: int | None) -> Iterator
         contents.close()
 
 
+def all_present(git: Git) -> frozenset[str]:
+    """The ids of all objects that are here; those that could be fetched are not among them."""
+    return frozenset(git.run(_ALL_PRESENT).decode().split())
+
+
 class _Batch:
     """One `git cat-file` that answers many questions; started by the first one."""
 
@@ -120,7 +125,7 @@ class _Batch:
             self._git.run(("rev-parse", "--git-dir"))
             self.close()
             if self._present is None:
-                self._present = frozenset(self._git.run(_ALL_PRESENT).decode().split())
+                self._present = all_present(self._git)
             self._present -= {oid}
             self._send()
             return None

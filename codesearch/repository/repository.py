@@ -273,6 +273,24 @@ class Repository:
                 for _, content in blobs.read_blobs(self._git, (each.oid for each in group), max_bytes):
                     yield content
 
+    def blobs_here(self) -> frozenset[str]:
+        """The ids of all objects that git has, in this repository and in its submodules; none without git."""
+        if not self.is_git:
+            return frozenset()
+        inner = [module.blobs_here() for module in self._submodules().values()]
+        return blobs.all_present(self._git).union(*inner)
+
+    def worktree_keys(self) -> set[str]:
+        """The `worktree_key` of every worktree that git knows of the clone, and of this one; none without git."""
+        if self.common_dir is None:
+            return set()
+        keys = {"main", self.worktree_key}
+        for git_dir in self.common_dir.glob("worktrees/*"):
+            with suppress(OSError):
+                root = Path(os.path.realpath((git_dir / "gitdir").read_text().rstrip("\n"))).parent
+                keys.add(_key_of(root, git_dir.name, digits=8))
+        return keys
+
     def blob_id(self, content: bytes) -> str:
         """The object id that git gives to these bytes without filters, in this repository's hash."""
         return blobs.blob_id(content, self._location.object_format)
