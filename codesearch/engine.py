@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from codesearch.errors import CorruptIndexError, IndexBusyError, LocationError, RepositoryError, UsageError
 from codesearch.repository import Changes, Repository
+from codesearch.repository.dates import git_date
 from codesearch.settings import Settings, load_settings
 from codesearch.types import (
     Cleaned,
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from codesearch.view.vectors import KnownVectors
 
 _NO_FILTERS = Filters()
+_SHORT = 12  # digits of a commit's id, enough for the largest repositories
 _LOCK_SECONDS = 600.0  # a first index of a very large repository takes minutes
 
 
@@ -384,7 +386,8 @@ class Engine:
             self._publish(staged=staged, at=commit, progress=progress)
             view = self._require_view(pointer)
         shown = view.meta.get("commit")
-        ref = at if at else view.meta.get("ref")
+        # A date moves on: what is found is cited by the commit.
+        ref = view.meta.get("ref") if not at else at if git_date(at) is None else str(commit)[:_SHORT]
         return self._remembered(view), SnapshotInfo(shown, ref, False, shown), shown
 
     def _remembered(self, view: View, difference: Difference | None = None) -> Corpus:

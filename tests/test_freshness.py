@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -13,6 +14,7 @@ import pytest
 from git_helpers import commit, git, init, write
 
 from codesearch import Engine
+from codesearch.errors import RepositoryError
 from codesearch.settings import Settings
 from codesearch.types import Hit
 
@@ -225,6 +227,73 @@ def test_folder_that_becomes_a_file_and_a_file_that_becomes_a_folder(plant: Path
     git(plant, "reset", "-q", "--hard")
     git(plant, "clean", "-qfd")
     assert declared(plant) == BOTH
+
+
+# --- revisions -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def dated(tmp_path: Path) -> Path:
+    """A repository with a commit on each of three days of May 2024, at noon UTC."""
+    root = init(tmp_path / "dated")
+    for day, name in ((1, "start"), (3, "prime"), (5, "drain")):
+        write(root, {"pump.py": PUMP.replace("start", name)})
+        git(root, "add", "-A")
+        environment = {**os.environ, "GIT_COMMITTER_DATE": f"2024-05-0{day}T12:00:00Z", "TZ": "UTC"}
+        subprocess.run(["git", "commit", "-q", "-m", name], cwd=root, env=environment, check=True)
+    return root
+
+
+@pytest.mark.parametrize(
+    ("date", "symbol"),
+    [
+        ("2024-05-01", "start_pump"),
+        ("2024-05-02", "start_pump"),
+        ("2024-05-03", "prime_pump"),
+        ("2024-05-03T11:59:59Z", "start_pump"),
+        ("2024-05-03 12:00:01+00:00", "prime_pump"),
+        ("yesterday", "drain_pump"),
+        ("2 weeks ago", "drain_pump"),
+        ("@{yesterday}", "drain_pump"),  # these two by the reflog
+        ("@{2024-05-04 10:00:00 +0000}", "prime_pump"),
+        ("HEAD~1", "prime_pump"),
+    ],
+)
+def test_revision_may_be_a_date(dated: Path, date: str, symbol: str) -> None:
+    result = engine(dated).search("pump", min_score=0.0, at=date)
+    assert result.hits[0].symbol == symbol
+    shown = engine(dated).show(f"{date}:pump.py:1")
+    assert (shown.symbol, shown.path, shown.start_line, shown.end_line) == (symbol, f"{date}:pump.py", 1, 2)
+    again = engine(dated).show(f"{result.snapshot.ref}:pump.py#{symbol}")
+    assert again.lines == shown.lines
+
+
+def test_branch_that_is_called_like_a_date_is_the_branch(dated: Path) -> None:
+    git(dated, "branch", "yesterday", "HEAD~2")
+    assert engine(dated).search("pump", min_score=0.0, at="yesterday").hits[0].symbol == "start_pump"
+
+
+@pytest.mark.parametrize("date", ["2024-04-30", "2024-13-45", "tea time", "3 weeks", "", "--all", "now; rm"])
+def test_no_date_or_one_before_the_first_commit_is_an_error(dated: Path, date: str) -> None:
+    with pytest.raises(RepositoryError, match=r"unknown revision|no commit before"):
+        engine(dated).search("pump", at=date)
+
+
+def test_revision_is_cited_so_that_show_takes_it(dated: Path) -> None:
+    (dated / "inside").mkdir()
+
+    def run(*words: str) -> str:
+        command = [sys.executable, "-m", "codesearch", "-C", str(dated / "inside"), *words]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    text = run("prime_pump", "--at", "HEAD~1", "--no-snippet", "-k1")
+    assert text.split()[0] == "HEAD~1:pump.py:1-2"
+    assert run("show", text.split()[0]).splitlines()[1].strip() == "1  def prime_pump(pressure):"
+    assert run("prime_pump", "--at", "HEAD~1", "--vimgrep", "-k1") == "HEAD~1:pump.py:1:5:def prime_pump(pressure):\n"
+    assert run("prime_pump", "--at", "HEAD~1", "-l", "-k1") == "HEAD~1:pump.py\n"
+    commit_id = git(dated, "rev-parse", "--short=12", "HEAD~1")
+    assert run("prime_pump", "--at", "2024-05-04", "--no-snippet", "-k1").split()[0] == f"{commit_id}:pump.py:1-2"
+    assert '"path": "pump.py"' in run("prime_pump", "--at", "HEAD~1", "--json")
 
 
 # --- several at once -----------------------------------------------------------------------------------------

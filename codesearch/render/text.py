@@ -15,7 +15,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from codesearch.render.safe import sanitise, sanitise_code, shown_bytes, shown_path
@@ -255,6 +255,16 @@ def clean_layout(cleaned: Cleaned, *, everything: bool) -> Iterator[Line | Code]
 def kept_layout() -> Iterator[Line | Code]:
     """What to say when `clean` was called off."""
     yield plain("Nothing was removed.")
+
+
+def at_revision(result: SearchResult, revision: str) -> SearchResult:
+    """A result whose files are cited in a revision, as `git grep` does: REV:path, from the root."""
+
+    def cited(hit: Hit) -> Hit:
+        copies = tuple(replace(copy, path=f"{revision}:{copy.path}") for copy in hit.copies)
+        return replace(hit, path=f"{revision}:{hit.path}", copies=copies)
+
+    return replace(result, hits=tuple(map(cited, result.hits)), near_misses=tuple(map(cited, result.near_misses)))
 
 
 # --- parts --------------------------------------------------------------------------------------------------

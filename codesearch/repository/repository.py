@@ -17,11 +17,14 @@ from codesearch.errors import RepositoryError
 from codesearch.repository import attributes, blobs, changes, files, snapshots, submodules
 from codesearch.repository.changes import Changes
 from codesearch.repository.commands import Git
+from codesearch.repository.dates import git_date
 from codesearch.repository.discovery import OID, Location, locate
 from codesearch.repository.listings import SUBMODULE
 from codesearch.types import Entry, SkipReason, Snapshot
 
-_NO_COMMIT_HINT = "Name a branch, a tag or a commit; `git log --oneline` lists commits."
+_NO_COMMIT_HINT = (
+    "Name a branch, a tag, a commit (`git log --oneline` lists them) or a date, as 2024-05-31 or 2 weeks ago."
+)
 _NONE: Mapping[str, str | None] = MappingProxyType({})
 
 
@@ -296,7 +299,10 @@ class Repository:
         return blobs.blob_id(content, self._location.object_format)
 
     def resolve(self, revision: str) -> str:
-        """The id of the commit that a revision names; RepositoryError if it names none."""
+        """The id of the commit that a revision names; RepositoryError if it names none.
+
+        A date means the last commit until then that HEAD has led to by first parents.
+        """
         self._require_git()
         unknown = RepositoryError(f"unknown revision '{revision}'", hint=_NO_COMMIT_HINT)
         # git refuses such names for branches and tags; here they could only be options.
@@ -306,7 +312,17 @@ class Repository:
         commit = self._git.run(args, ok=(0, 1, 128)).decode("utf-8", "replace").strip()
         if not OID.fullmatch(commit):
             self._git.run(("rev-parse", "--git-dir"))  # raises if git refuses the repository as a whole
+            return self._resolve_date(revision, unknown)
+        return commit
+
+    def _resolve_date(self, text: str, unknown: RepositoryError) -> str:
+        date = git_date(text)
+        if date is None:
             raise unknown
+        args = ("rev-list", "-1", "--first-parent", f"--before={date}", "HEAD", "--")
+        commit = self._git.run(args, ok=(0, 128)).decode("utf-8", "replace").strip()
+        if not OID.fullmatch(commit):
+            raise RepositoryError(f"There is no commit before {text}.", hint="See: git log --first-parent --reverse")
         return commit
 
     def commits_behind(self, commit: str) -> int | None:
