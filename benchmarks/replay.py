@@ -77,7 +77,7 @@ class Clone:
         """An index run by a new engine, as a new process would do it."""
         return Engine.open(self.root, Settings(home=home)).index()
 
-    def view(self, home: Path) -> View:
+    def view(self, home: Path | None) -> View:
         """The view that was published last."""
         engine = Engine.open(self.root, Settings(home=home))
         return engine._require_view(engine._pointer())
@@ -153,7 +153,7 @@ def questions(clone: Clone, history: Sequence[str], known: Declared) -> list[str
     return [*subjects[:10], *names[:: max(len(names) // 10, 1)][:10]]
 
 
-def disagreements(clone: Clone, home: Path, scratch: Path, queries: Sequence[str]) -> list[str]:
+def disagreements(clone: Clone, home: Path | None, scratch: Path, queries: Sequence[str]) -> list[str]:
     """In what the index differs from one that is made from scratch."""
     Engine.open(clone.root, Settings(home=scratch))._publish(staged=False, at=None, progress=None)
     one, other = declared(clone.view(home)), declared(clone.view(scratch))

@@ -343,6 +343,9 @@ class Engine:
             self._publish(staged=False, at=None, progress=progress)
             view = self._require_view(pointer)
             wait = self._start_changes(view) if update else None
+        elif wait is not None and pointed is not None and pointed[0] != view.name:
+            wait()  # another process has published since: git was asked about a commit that this view does not show
+            wait = self._start_changes(view)
         if wait is None:
             commit = view.meta.get("commit")
             return (
@@ -368,6 +371,7 @@ class Engine:
         if difference.too_many or slow or remarks(view, difference):
             self._publish(staged=False, at=None, progress=progress)
             view = self._require_view(pointer)
+            changes = self._start_changes(view)()
             difference = find_difference(view, self.repository, self.settings, changes, limited=False)
         corpus = self._remembered(view, difference)
         info = SnapshotInfo(changes.commit, changes.ref, changes.dirty, view.meta.get("commit"))

@@ -353,6 +353,26 @@ def test_index_collected_while_a_reader_is_open(plant: Path) -> None:
     assert [hit.symbol for hit in hits(reader, "start_pump")] == [hit.symbol for hit in before]
 
 
+def test_view_that_is_published_while_git_is_asked(plant: Path) -> None:
+    """git is asked what changed since the commit of one view, and the answer is laid over the next one."""
+    git(plant, "switch", "-q", "-c", "other")
+    write(plant, {"pump.py": EDITED})
+    commit(plant)
+    git(plant, "switch", "-q", "main")
+    reader = engine(plant)
+    start_changes = reader.repository.start_changes
+
+    def after_another_run(since, known):
+        reader.repository.start_changes = start_changes
+        git(plant, "switch", "-q", "other")
+        engine(plant).index()
+        git(plant, "switch", "-q", "main")
+        return start_changes(since, known)
+
+    reader.repository.start_changes = after_another_run
+    assert [hit.symbol for hit in reader.search("start", limit=1).hits] == ["start_pump"]
+
+
 def test_searches_while_git_moves(plant: Path) -> None:
     """No hit may cite what was at no moment there."""
     write(plant, {"pump.py": EDITED})
