@@ -106,10 +106,9 @@ def replay(clone: Clone, folder: Path, commits: int, every: int) -> bool:
         totals["parsed"] += report.files.parsed
         for name in ("embedded", "moved", "removed"):
             totals[name] += getattr(counts, name)
-        keys = keys_of(clone.view(home))
-        new = set(keys) - seen
+        new = set(keys_of(clone.view(home))) - seen
         seen |= new
-        if counts.embedded != sum(1 for key in keys if key in new):
+        if counts.embedded != len(new):
             wrong.append(f"{commit}: {counts.embedded} embedded, {len(new)} new texts")
         if number % every == 0 or number == commits:
             compared += 1
