@@ -23,7 +23,7 @@ from codesearch.view.segment import KEY_BYTES, quantise
 from codesearch.view.strings import encode
 from codesearch.view.vectors import KnownVectors
 
-ANALYSIS_VERSION = 4  # of what decides what a unit is, beyond the versions of its stages
+ANALYSIS_VERSION = 5  # of what decides what a unit is, beyond the versions of its stages
 ANALYSIS_RECIPE = f"{ANALYSIS_VERSION}.{CHUNKER_VERSION}.{TERMS_VERSION}"
 _SNIFFED_BYTES = 8000  # where git looks for a NUL to call a file binary
 _LFS_PREFIX = b"version https://git-lfs.github.com/spec/"

@@ -9,11 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from codesearch.analysis import classify
-from codesearch.chunking import TokenBudget, chunk_prose
 from codesearch.errors import LocationError
 from codesearch.languages import Languages
 from codesearch.locations import find_lines, parse_location
-from codesearch.parsing import parse
+from codesearch.outlining import outline_of
 from codesearch.repository import Repository
 from codesearch.settings import Settings
 from codesearch.types import FileOutline, Shown, SkipReason
@@ -35,7 +34,7 @@ class Browser:
         outlines = []
         for path, is_named in self._expand(paths).items():
             try:
-                outlines.append(self._outline_of(path, self._read_text(path)))
+                outlines.append(outline_of(self._languages, path, self._read_text(path)))
             except LocationError:
                 if is_named:
                     raise
@@ -62,16 +61,6 @@ class Browser:
             raise LocationError(message, hint) from error
         _refuse_binary(content, path)
         return content
-
-    def _outline_of(self, path: str, content: bytes) -> FileOutline:
-        language = self._languages.for_path(path, content)
-        if language is None:
-            return FileOutline(path, "", ())
-        if language.chunker == "sections":
-            parsed, _ = chunk_prose(content, language.name, TokenBudget(512, len))
-        else:
-            parsed = parse(content, language)
-        return FileOutline(path, language.name, parsed.declarations)
 
     def _expand(self, paths: Sequence[str]) -> dict[str, bool]:
         """Files inside the repository that paths name, and whether by themselves rather than through a folder."""
@@ -110,17 +99,20 @@ class Browser:
         raise LocationError(f"{given} is outside the repository.", f"The repository is {root}.")
 
     def show(self, location: str) -> Shown:
-        """The declaration or the lines at a location: FILE:LINE, FILE:A-B, FILE#symbol, REV:FILE:LINE."""
+        """The declaration or the lines at a location: FILE:LINE, FILE:A-B, FILE#symbol, REV:FILE:LINE.
+
+        `:FILE:LINE` is what is staged.
+        """
         bare = self._repository.is_bare
         where = parse_location(
             location, exists=lambda path: not bare and (self._repository.root / self._tidy(path)).is_file()
         )
-        content, path = self._content_at("HEAD" if bare and not where.revision else where.revision, where.path)
-        outline = self._outline_of(path, content)
+        content, path = self._content_at("HEAD" if bare and where.revision is None else where.revision, where.path)
+        outline = outline_of(self._languages, path, content)
         span, declaration = find_lines(replace(where, path=path), content, outline)
         lines = content.decode("utf-8", "replace").removeprefix("\ufeff").split("\n")[span[0] - 1 : span[1]]
         return Shown(
-            path=f"{where.revision}:{path}" if where.revision else path,
+            path=path if where.revision is None else f"{where.revision}:{path}",
             start_line=span[0],
             end_line=span[1],
             symbol=declaration.symbol if declaration else "",
@@ -141,13 +133,14 @@ class Browser:
         if revision is None:
             path = self._inside(given)
             return self._read_text(path), path
-        snapshot = self._repository.snapshot(at=revision)
+        snapshot = self._repository.snapshot(at=revision) if revision else self._repository.snapshot(staged=True)
         entry = next((entry for entry in snapshot.entries if entry.path == given and entry.mode != 0o160000), None)
+        where = f"at {revision}" if revision else "staged"
         if entry is None:
-            raise LocationError(f"There is no file {given} at {revision}.", "Give a path from the repository's root.")
+            raise LocationError(f"There is no file {given} {where}.", "Give a path from the repository's root.")
         content = next(self._repository.read_entries([entry]))
         if not isinstance(content, bytes):
-            raise LocationError(f"{given} at {revision} is {content.value}.", "Fetch its content with git first.")
+            raise LocationError(f"{given} {where} is {content.value}.", "Fetch its content with git first.")
         _refuse_binary(content, given)
         return content, given
 

@@ -38,14 +38,14 @@ def evidence(corpus: Corpus, query: Query, lexical: Lexical, *, odds: float, sim
         together[found.chunks] += found.rarity
         number[found.chunks] += 1
         named[found.named] += found.rarity
-    shown = corpus.times_shown > 0
+    having = lexical.chunks
     count = max(len(words), 1)
     return {
         "odds": odds,
         "known": sum(rarity for _, rarity in words) / total,  # share of the query's rarity that occurs anywhere
-        "together": float(together[shown].max(initial=0.0)) / total,  # … that one chunk has
-        "number": float(number[shown].max(initial=0.0)) / count,  # share of the query's words that one chunk has
-        "named": float(named[shown].max(initial=0.0)) / total,  # share of the rarity in one declaration's name
+        "together": float(together[having].max(initial=0.0)) / total,  # … that one chunk has
+        "number": float(number[having].max(initial=0.0)) / count,  # share of the query's words that one chunk has
+        "named": float(named[having].max(initial=0.0)) / total,  # share of the rarity in one declaration's name
         "respelt": sum(rarity > 0 and term not in said for term, rarity in words) / count,
         "similarity": similarity,
         "words": float(count),

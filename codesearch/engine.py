@@ -10,7 +10,7 @@ import is imported where it is needed: a search of an indexed, unchanged reposit
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from hashlib import blake2b
@@ -23,6 +23,7 @@ from codesearch.repository.dates import git_date
 from codesearch.settings import Settings, load_settings
 from codesearch.types import (
     Cleaned,
+    Comparison,
     Embedder,
     Entry,
     Explanation,
@@ -30,10 +31,12 @@ from codesearch.types import (
     Filters,
     IndexReport,
     LanguageInfo,
+    Place,
     Progress,
     ProgressCallback,
     SearchResult,
     Shown,
+    Side,
     Similar,
     Skipped,
     SnapshotInfo,
@@ -44,6 +47,8 @@ from codesearch.version import __version__
 if TYPE_CHECKING:
     from codesearch.analysis import Analyser
     from codesearch.browsing import Browser
+    from codesearch.comparisons import Comparer
+    from codesearch.filtering import Spans
     from codesearch.indexing import Workshop
     from codesearch.languages import Languages
     from codesearch.overlay import Difference
@@ -228,12 +233,12 @@ class Engine:
         how: dict[str, Any] = {"limit": limit, "filters": filters, "min_score": min_score, "collapsed": collapsed}
         try:
             corpus, snapshot, commit = self._corpus(staged, at, update, progress)
-            answer = self._searcher(corpus, commit, fixed).search(query, **how)
+            answer = self._searcher(corpus, commit, staged, at, progress).search(query, **how)
             if answer.changed and update and not fixed:
                 # Edited since git was asked, or written anew by git with other line ends, which is no change to it.
                 self._doubtful |= set(answer.changed)
                 corpus, snapshot, commit = self._corpus(staged, at, update, progress)
-                answer = self._searcher(corpus, commit, fixed).search(query, **how)
+                answer = self._searcher(corpus, commit, staged, at, progress).search(query, **how)
         except (CorruptIndexError, IndexError, ValueError) as error:
             if isinstance(error, ValueError | IndexError) and not _came_from_arrays(error):
                 raise
@@ -241,7 +246,7 @@ class Engine:
             self._cached = None
             self._publish(staged=staged, at=at, progress=progress)
             corpus, snapshot, commit = self._corpus(staged, at, update, progress)
-            answer = self._searcher(corpus, commit, fixed).search(query, **how)
+            answer = self._searcher(corpus, commit, staged, at, progress).search(query, **how)
         took = (time.perf_counter() - started) * 1000
         return SearchResult(
             query, snapshot, round(took, 2), answer.hits, answer.near_misses, answer.terms,
@@ -271,7 +276,7 @@ class Engine:
         )
         corpus, _, commit = self._corpus(staged, at, update, progress)
         searched = "the index (staged)" if staged else at or ("HEAD" if self.repository.is_bare else None)
-        searcher = self._searcher(corpus, commit, searched is not None)
+        searcher = self._searcher(corpus, commit, staged, at, progress)
         where = None
         if expected is not None:
             where = parse_location(expected, lambda path: file_of_path(corpus, path) is not None)
@@ -297,7 +302,7 @@ class Engine:
         shown = self.show(location)
         target = self.find(f"{shown.path}:{shown.start_line}-{shown.end_line}", progress=progress)
         corpus, _, commit = self._corpus(False, None, True, progress)
-        searcher = self._searcher(corpus, commit, self.repository.is_bare)
+        searcher = self._searcher(corpus, commit, False, None, progress)
         hits, copies = similar(searcher, target, "\n".join(shown.lines), limit, filters)
         return Similar(shown, tuple(hits), tuple(copies))
 
@@ -320,10 +325,36 @@ class Engine:
             raise LocationError(why, "Only what is indexed can be found.")
         return target
 
-    def _searcher(self, corpus: Corpus, commit: str | None, from_git: bool) -> Searcher:
+    def changes(self, between: str, *, progress: ProgressCallback | None = None) -> Comparison:
+        """The declarations that differ between two snapshots: `A..B`, `A...B`, `REV`, `staged`, `unstaged`.
+
+        Needs no index. RevisionError where that names no two snapshots.
+        """
+        return self._comparer.compare(between, progress).comparison
+
+    @cached_property
+    def _comparer(self) -> Comparer:
+        from codesearch.comparisons import Comparer
+
+        return Comparer(self.repository, self.language_set, self.settings)
+
+    def _searcher(
+        self, corpus: Corpus, commit: str | None, staged: bool, at: str | None, progress: ProgressCallback | None
+    ) -> Searcher:
         from codesearch.searching import Searcher
 
-        return Searcher(corpus, self._embedder, self._reader(from_git=from_git), commit)
+        in_commit = at is not None or self.repository.is_bare
+        read = self._reader(from_git=staged or in_commit)
+
+        def find_spans(filters: Filters, blobs: Mapping[str, str]) -> Spans:
+            # Imported here: parsers are a sixth of what a search costs, and most searches have no such filter.
+            from codesearch.selecting import Selector
+
+            place = Place.COMMIT if in_commit else Place.INDEX if staged else Place.WORKTREE
+            searched = Side(place, at or place.value, commit)
+            return Selector(self.repository, self._comparer, read, searched, progress).find_spans(filters, blobs)
+
+        return Searcher(corpus, self._embedder, read, commit, find_spans)
 
     def _corpus(
         self, staged: bool, at: str | None, update: bool, progress: ProgressCallback | None

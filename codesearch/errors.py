@@ -4,7 +4,8 @@
     ├── UsageError           a flag, a location or a query that cannot be understood
     ├── SettingsError        a configuration file or environment variable is wrong
     ├── GrammarError         a file of grammars_config (ours or a user's) is wrong
-    ├── RepositoryError      git is missing, the folder does not exist, a revision is unknown
+    ├── RepositoryError      git is missing, the folder does not exist
+    │   └── RevisionError    a revision or a range of revisions is unknown
     ├── IndexNotFoundError   nothing has been indexed and indexing was not allowed
     ├── IndexBusyError       another process holds the index lock for too long
     ├── CorruptIndexError    a file of the index does not say what it must; it is rebuilt
@@ -39,7 +40,11 @@ class GrammarError(CodesearchError):
 
 
 class RepositoryError(CodesearchError):
-    """git is missing, the folder does not exist, or a revision is unknown."""
+    """git is missing, the folder does not exist, or git cannot do what was asked."""
+
+
+class RevisionError(RepositoryError):
+    """No commit, or no range of commits, is known by that name."""
 
 
 class IndexNotFoundError(CodesearchError):

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from codesearch.filtering import admitted
+from codesearch.filtering import admitted, separately
 from codesearch.locations import Location
 from codesearch.ranking import OF_OTHER_HITS, Candidate
 from codesearch.retrieval import FoundTerm
@@ -25,7 +25,17 @@ from codesearch.types import Expectation, ExplainedHit, Explanation, Filters, Hi
 from codesearch.view.segment import kind_code
 
 _FILE = kind_code(Kind.FILE)
-_FLAGS = {"paths": "the path", "globs": "--glob", "languages": "--lang", "kinds": "--kind", "symbols": "--symbol"}
+_FLAGS = {
+    "paths": "the path",
+    "globs": "--glob",
+    "languages": "--lang",
+    "kinds": "--kind",
+    "symbols": "--symbol",
+    "changed": "--changed",
+    "since": "--since",
+    "until": "--until",
+    "authors": "--author",
+}
 _EITHER = {
     ("tests", True): "--tests",
     ("tests", False): "--no-tests",
@@ -201,17 +211,23 @@ class _Explainer:
 
     def _barring(self, target: Target) -> str:
         """Which filters bar a place, each tried alone."""
+        searcher = self.searcher
         barring = [
-            _FLAGS.get(each.name) or _EITHER[each.name, value]
-            for each in fields(self.filters)
-            if (value := getattr(self.filters, each.name)) not in ((), None)
-            and not admitted(self.searcher.corpus, Filters(**{each.name: value}))[0][list(target.documents)].any()
+            _flags_of(each)
+            for each in separately(self.filters)
+            if not admitted(searcher.corpus, each, searcher.find_spans)[0][list(target.documents)].any()
         ]
         if len(barring) == 1:
             return f"The filter {barring[0]} does not admit it."
         if not barring:
             return "Each filter admits it, but all together do not."
         return f"The filters {', '.join(barring[:-1])} and {barring[-1]} do not admit it, each by itself."
+
+
+def _flags_of(filters: Filters) -> str:
+    """The names of the flags that make some filters."""
+    given = [(each.name, getattr(filters, each.name)) for each in fields(filters)]
+    return " with ".join(_FLAGS.get(name) or _EITHER[name, value] for name, value in given if value not in ((), None))
 
 
 def read_terms(asked: Asked) -> tuple[ReadTerm, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from difflib import get_close_matches
 from fnmatch import fnmatch
@@ -14,14 +14,24 @@ from codesearch.roles import Role
 from codesearch.terms import name_parts
 from codesearch.types import Filters
 from codesearch.view.corpus import Corpus
-from codesearch.view.segment import kind_code, name_hash
+from codesearch.view.segment import OWN, kind_code, name_hash
+
+Spans = Mapping[str, frozenset[tuple[int, int]]]  # by path, the bytes of declarations
+FindSpans = Callable[[Filters, Mapping[str, str]], Spans]  # filters of the history, blob by path → what they admit
 
 
-def barring(corpus: Corpus, filters: Filters) -> tuple[Filters, ...]:
+def barring(corpus: Corpus, filters: Filters, find_spans: FindSpans | None = None) -> tuple[Filters, ...]:
     """Each filter that admits nothing by itself, or all together where only their combination does."""
+    single = separately(filters)
+    return tuple(each for each in single if not admitted(corpus, each, find_spans)[0].any()) or (filters,)
+
+
+def separately(filters: Filters) -> list[Filters]:
+    """Each filter that is given by itself; dates and authors choose commits together."""
     given = {each.name: getattr(filters, each.name) for each in fields(filters)}
+    commits = {name: given.pop(name) for name in ("since", "until", "authors")}
     single = [Filters(**{name: value}) for name, value in given.items() if value not in ((), None)]
-    return tuple(each for each in single if not admitted(corpus, each)[0].any()) or (filters,)
+    return [*single, Filters(**commits)] if filters.of_commits else single
 
 
 def near_symbols(corpus: Corpus, asked: Sequence[str]) -> tuple[str, ...]:
@@ -36,8 +46,15 @@ def near_symbols(corpus: Corpus, asked: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(match for name in last for match in get_close_matches(name, dict.fromkeys(near))))
 
 
-def admitted(corpus: Corpus, filters: Filters) -> tuple[NDArray[np.bool_], NDArray[np.bool_] | None]:
-    """Which documents may be hits, and, when only some declarations may, which (per declaration)."""
+def admitted(
+    corpus: Corpus, filters: Filters, find_spans: FindSpans | None = None
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_] | None]:
+    """Which documents may be hits, and, when only some declarations may, which (per declaration).
+
+    `find_spans` asks the repository; filters of its history are not applied without it.
+    """
+    if filters == Filters():
+        return np.ones(len(corpus), bool), None
     files = corpus.alive_files.copy()
     if filters.languages:
         for index in np.flatnonzero(files).tolist():
@@ -50,15 +67,19 @@ def admitted(corpus: Corpus, filters: Filters) -> tuple[NDArray[np.bool_], NDArr
         if wanted is not None:
             files &= ((corpus.roles & int(role)) != 0) == wanted
     documents = files[corpus.file_of]
+    in_history = None
+    if filters.of_history and find_spans is not None:
+        documents, in_history = _of_history(corpus, filters, files, find_spans)
     if not filters.kinds and not filters.symbols:
-        return documents, None
+        return documents, in_history
     chunks, targets = [], []
     codes = [kind_code(kind) for kind in filters.kinds]
     # A qualified name is found by its last part, then compared; a heading may hold what looks like a separator.
     whole = np.array([name_hash(symbol) for symbol in filters.symbols], np.uint64)
     names = np.array([name_hash(name_parts(symbol)[-1]) for symbol in filters.symbols], np.uint64)
-    for segment in corpus.segments:
-        declared = np.ones(len(segment.declarations), bool)
+    for segment, base in zip(corpus.segments, corpus.declaration_bases.tolist(), strict=False):
+        count = len(segment.declarations)
+        declared = np.ones(count, bool) if in_history is None else in_history[base : base + count].copy()
         fits = np.ones(len(segment.chunks), bool)
         if codes:
             declared &= np.isin(segment.declarations["kind"], codes)
@@ -76,6 +97,33 @@ def admitted(corpus: Corpus, filters: Filters) -> tuple[NDArray[np.bool_], NDArr
         chunks.append(fits)
         targets.append(declared)
     return documents & np.concatenate(chunks)[corpus.chunk_of], np.concatenate(targets)
+
+
+def _of_history(
+    corpus: Corpus, filters: Filters, files: NDArray[np.bool_], find_spans: FindSpans
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """The documents in some files, and the declarations, that show what the history admits."""
+    numbers = {corpus.path(file): file for file in np.flatnonzero(files).tolist()}
+    documents = np.zeros(len(corpus), bool)
+    targets = np.zeros(int(corpus.declaration_bases[-1]), bool)
+    units = {path: placed for path, file in numbers.items() if (placed := corpus.unit_of_file(file)) is not None}
+    blobs = {path: segment.blob_of(unit) for path, (segment, unit) in units.items()}
+    for path, spans in find_spans(filters, blobs).items():
+        segment, unit = units[path]
+        row = segment.units[unit]
+        first, chunk = int(row["first_declaration"]), int(row["first_chunk"])
+        declarations = segment.declarations[first : first + int(row["declarations"])]
+        places = zip(declarations["start"].tolist(), declarations["end"].tolist(), strict=True)
+        chosen = np.array([place in spans for place in places], bool)
+        base = int(corpus.declaration_bases[corpus.segments.index(segment)])
+        targets[base + first : base + first + len(chosen)] |= chosen
+        chunks = segment.chunks[chunk : chunk + int(row["chunks"])]
+        # Every part of what was admitted, and the chunks that hold what has none of its own.
+        own = (chunks["flags"] & OWN != 0) & np.isin(chunks["declaration"], np.flatnonzero(chosen))
+        held = np.flatnonzero(chosen & (declarations["chunk"] >= 0) & (declarations["own"] == 0))
+        own[segment.chunks_of(held + first) - chunk] = True
+        documents[np.flatnonzero(corpus.file_of == numbers[path])] = own
+    return documents, targets
 
 
 def _ends_with(qualified: str, asked: str) -> bool:

@@ -20,7 +20,10 @@ _NO_CODE = ("//", "#", "/*", "*", "--", "@", '"')  # how comments, attributes an
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A place that a user named: lines (1-based, inclusive) or a symbol of a file, at a revision or now."""
+    """A place that a user named: lines (1-based, inclusive) or a symbol of a file, at a revision or now.
+
+    The revision "" is what is staged, as in git.
+    """
 
     path: str
     first: int | None = None
@@ -32,7 +35,7 @@ class Location:
         """The location as a user would write it."""
         lines = "" if self.first is None else f":{self.first}" + (f"-{self.last}" if self.last else "")
         symbol = f"#{self.symbol}" if self.symbol else ""
-        return f"{self.revision + ':' if self.revision else ''}{self.path}{lines}{symbol}"
+        return f"{'' if self.revision is None else self.revision + ':'}{self.path}{lines}{symbol}"
 
 
 def parse_location(text: str, exists: Callable[[str], bool]) -> Location:
@@ -53,9 +56,11 @@ def parse_location(text: str, exists: Callable[[str], bool]) -> Location:
     revision = None
     if not exists(path) and ":" in path:
         found = _REVISION.match(path)
-        revision = found[0] if found else ""
+        if found is None and not path.startswith(":"):
+            raise LocationError(f"{text} is no location.", _FORMS)
+        revision = found[0] if found else ""  # what is staged
         path = path[len(revision) + 1 :]
-    if not path or (revision is not None and not revision):
+    if not path:
         raise LocationError(f"{text} is no location.", _FORMS)
     return Location(path, first, last, symbol, revision)
 
@@ -127,10 +132,15 @@ def find_anchor(
 def _find_signature(lines: Sequence[str], first: int, last: int, symbol: str, signature: str) -> tuple[int, int] | None:
     """Line number and characters before the name, where the signature's words stand as far as the name."""
     name = symbol.split(", ", 1)[0]  # one statement may declare several
-    said = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", signature) if name else None
-    if said is None:
+    at = _word_at(name, signature) if name else None
+    if at is None:
         return None
-    before = r"\s*".join(map(re.escape, signature[: said.start()].split()))
+    start_of_line = signature[:at]
+    for number, line in enumerate(lines[first - 1 : last], first):  # as it is nearly always: no pattern to compile
+        indent = len(line) - len(line.lstrip(" \t"))
+        if line.startswith(start_of_line, indent) and _word_at(name, line, indent + at) == indent + at:
+            return number, indent + at
+    before = r"\s*".join(map(re.escape, start_of_line.split()))
     text = "\n".join(lines[first - 1 : last])
     pattern = rf"(?<!\w){before}\s*(?P<name>{re.escape(name)})(?!\w)"
     # At the start of a line wherever there is one: the doc above may quote the signature.
@@ -139,6 +149,16 @@ def _find_signature(lines: Sequence[str], first: int, last: int, symbol: str, si
         return None
     start = found.start("name")
     return first + text.count("\n", 0, start), start - (text.rfind("\n", 0, start) + 1)
+
+
+def _word_at(word: str, text: str, start: int = 0) -> int | None:
+    """Where a text has a word, and not as part of a longer one."""
+    while (at := text.find(word, start)) >= 0:
+        around = text[at - 1 : at] + text[at + len(word) : at + len(word) + 1]
+        if not any(character.isalnum() or character == "_" for character in around):
+            return at
+        start = at + 1
+    return None
 
 
 def _find_word(lines: Sequence[str], first: int, last: int, symbol: str) -> tuple[int, int] | None:

@@ -43,6 +43,7 @@ _KEYWORD_SHARE = {Form.IDENTIFIER: 0.7}
 _OTHER_KEYWORD_SHARE = 0.45
 _PATH_MEANING = 0.25  # of the path's vector, beside the text's
 _NAME_BONUS, _WORDS_BONUS = 0.5, 0.3
+_ROUGHNESS = 0.02  # more than rough and exact similarities differ by
 _FILE = kind_code(Kind.FILE)
 _CONSTRUCTOR = kind_code(Kind.CONSTRUCTOR)
 _TEST = kind_code(Kind.TEST)
@@ -125,15 +126,17 @@ def rank(
     odds = odds + parts["overload"]
     parts["crowding"] = crowding(odds, corpus.file_of[documents], place, counted, weights.crowding)
     odds = odds + parts["crowding"]
+    added = np.stack([*parts.values()], axis=1).round(4)
+    values = np.stack([*measured.signals.values()], axis=1).round(4)
     for at in np.lexsort((place, -odds)).tolist():
         document = int(documents[at])
         before = int(shown[at])
         yield Candidate(
             document=document,
             score=float(1 / (1 + np.exp(-odds[at]))),
-            signals={name: round(float(values[at]), 4) for name, values in parts.items() if values[at]},
+            signals={name: value for name, value in zip(parts, added[at].tolist(), strict=True) if value},
             measured={
-                name: round(float(values[before]), 4) for name, values in measured.signals.items() if values[before]
+                name: value for name, value in zip(measured.signals, values[before].tolist(), strict=True) if value
             },
             named=measured.named.get(document),
             copies=tuple(int(measured.documents[copy]) for copy in stands_for.get(before, ())),
@@ -161,46 +164,105 @@ def measure(
 
     The documents in `also` are measured even if they are no candidates.
     """
-    of_text = corpus.chunk_similarities(vector).astype(np.float64)
+    rough = corpus.rough_similarities(vector)
     of_path = corpus.path_similarities(vector).astype(np.float64)
-    meaning = (of_text[corpus.chunk_of] + _PATH_MEANING * of_path[corpus.file_of]) / (1 + _PATH_MEANING)
-    share = _KEYWORD_SHARE.get(query.form, _OTHER_KEYWORD_SHARE)
-    both = share * lexical.scores + (1 - share) * np.maximum(meaning, 0.0)
     exactness, named = _named(corpus, query, lexical)
-    alike = lexical.named if len(query.terms) <= _SHORT_QUERY else np.zeros(len(corpus))
-    base = np.where(admitted, both + _NAME_BONUS * exactness + _WORDS_BONUS * alike, -np.inf)
-    chosen = _best(base, CANDIDATES)
+    weighing = _Weighing(corpus, query, lexical, of_path, exactness)
+    # All documents roughly, then twice as many as are wanted exactly: reading every vector is what takes the time.
+    chosen = _best(weighing.estimates(rough, admitted), 2 * CANDIDATES)
+    chosen = chosen[
+        _best(weighing.scores(chosen, corpus.chunk_similarities(vector, corpus.chunk_of[chosen])), CANDIDATES)
+    ]
     if also:
         chosen = np.union1d(chosen, np.array(also, np.int64))
     chunks, files = corpus.chunk_of[chosen], corpus.file_of[chosen]
+    of_text = corpus.chunk_similarities(vector, chunks)
     rows = corpus.chunks[chunks]
     paths = [corpus.path(file) for file in files.tolist()]
     file_names = words_of_file_names(query, paths)
     callables = np.isin(rows["kind"], _CALLABLES)
+    exact = weighing.exact(chosen)
     signals: dict[str, NDArray[Any]] = {
-        "keywords": lexical.scores[chosen],
-        "meaning": of_text[chunks],
+        "keywords": lexical.scores_of(chosen),
+        "meaning": of_text,
         "path_meaning": of_path[files],
-        "exact_name": exactness[chosen],
-        "same_words": alike[chosen],
-        "name_words": words_in_names(lexical, chunks, len(corpus.chunks)),
+        "exact_name": exact,
+        "same_words": weighing.alike(chunks),
+        "name_words": words_in_names(lexical, chunks),
         "file_words": words_in_files(lexical, corpus, files),
         "path_words": words_in_paths(lexical, files, corpus.file_count),
         "file_name": file_names,
-        "exact_in_file": (exactness[chosen] > 0) * file_names,  # `Query` in query.ex, not where it is reopened
+        "exact_in_file": (exact > 0) * file_names,  # `Query` in query.ex, not where it is reopened
         "depth": depths(paths),
         "other_system": for_other_systems(query, paths),
-        "file_evidence": file_evidence(base[chosen], files),
+        "file_evidence": file_evidence(weighing.scores(chosen, of_text), files),
         "callable": callables,
         "constructor": rows["kind"] == _CONSTRUCTOR,
         "loose": (rows["kind"] == _REMAINDER) & (rows["declaration"] < 0),
         "nested": callables & ((rows["flags"] & SYNTHETIC) != 0),
-        "data": np.isin(rows["kind"], _DATA) & (exactness[chosen] == 0),
+        "data": np.isin(rows["kind"], _DATA) & (exact == 0),
         "size": np.log1p(rows["lengths"].sum(axis=1)),
         **roles(corpus.roles[files], rows["kind"] == _TEST, query),
     }
-    closest = float(of_text[corpus.chunk_of].max(initial=0.0))
+    nearest = np.flatnonzero(rough >= rough.max(initial=0.0) - _ROUGHNESS)
+    closest = float(corpus.chunk_similarities(vector, nearest).max(initial=0.0))
     return Measured(chosen, {name: values.astype(np.float64) for name, values in signals.items()}, named, closest)
+
+
+@dataclass(frozen=True, eq=False)
+class _Weighing:
+    """Keywords, meaning and asked names in one number, by which candidates are chosen."""
+
+    corpus: Corpus
+    query: Query
+    lexical: Lexical
+    of_path: NDArray[np.float64]
+    exactness: dict[int, float]
+
+    @property
+    def keyword_share(self) -> float:
+        return _KEYWORD_SHARE.get(self.query.form, _OTHER_KEYWORD_SHARE)
+
+    def alike(self, chunks: NDArray[np.int64]) -> NDArray[np.float64]:
+        """How far names and query are the same words; 0 for a query that is a sentence."""
+        return self.lexical.alike(chunks) if len(self.query.terms) <= _SHORT_QUERY else np.zeros(len(chunks))
+
+    def exact(self, documents: NDArray[np.int64]) -> NDArray[np.float64]:
+        """How exactly each document defines an asked symbol."""
+        places = {document: at for at, document in enumerate(documents.tolist())} if self.exactness else {}
+        result = np.zeros(len(documents))
+        for document in places.keys() & self.exactness:
+            result[places[document]] = self.exactness[document]
+        return result
+
+    def scores(self, documents: NDArray[np.int64], of_text: NDArray[np.float32]) -> NDArray[np.float64]:
+        """The number for some documents, whose similarities are given."""
+        chunks, files = self.corpus.chunk_of[documents], self.corpus.file_of[documents]
+        meaning = (of_text + _PATH_MEANING * self.of_path[files]) / (1 + _PATH_MEANING)
+        both = self.keyword_share * self.lexical.scores_of(documents) + (1 - self.keyword_share) * np.maximum(
+            meaning, 0
+        )
+        return both + _NAME_BONUS * self.exact(documents) + _WORDS_BONUS * self.alike(chunks)
+
+    def estimates(self, of_text: NDArray[np.float32], admitted: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """About the number for every document, from rough similarities of every chunk; minus infinity if not admitted.
+
+        Each step over all documents counts in a large repository, so there are few of them.
+        """
+        corpus, lexical = self.corpus, self.lexical
+        meant = (1 - self.keyword_share) / (1 + _PATH_MEANING)
+        of_files = meant * _PATH_MEANING * self.of_path + self.keyword_share * lexical.of_files
+        result: NDArray[np.float32] = of_files.astype(np.float32)[corpus.file_of]
+        result += np.float32(meant) * corpus.per_document(of_text)
+        having = corpus.documents_with(lexical.chunks)
+        chunks = corpus.chunk_of[having]
+        words = self.keyword_share * lexical.of_chunks[chunks] + _WORDS_BONUS * self.alike(chunks)
+        result[having] += words.astype(np.float32)
+        for document, exactness in self.exactness.items():
+            result[document] += np.float32(_NAME_BONUS * exactness)
+        if not admitted.all():
+            result[~admitted] = -np.inf
+        return result
 
 
 def names(corpus: Corpus, documents: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -252,24 +314,21 @@ def places(corpus: Corpus, documents: NDArray[np.int64]) -> NDArray[np.int64]:
     return result
 
 
-def _named(corpus: Corpus, query: Query, lexical: Lexical) -> tuple[NDArray[np.float64], dict[int, int]]:
-    """How exactly each document defines an asked symbol, and the declaration (within its segment) it defines."""
-    exactness = np.zeros(len(corpus))
+def _named(corpus: Corpus, query: Query, lexical: Lexical) -> tuple[dict[int, float], dict[int, int]]:
+    """How exactly documents define an asked symbol, and the declaration (within its segment) that each defines."""
+    exactness: dict[int, float] = {}
     named: dict[int, int] = {}
-    found = search_names(corpus, query, lexical.terms)
-    if not found:
-        return exactness, named
     by_chunk: dict[int, list[tuple[float, NamedDeclaration]]] = {}
-    for match in found:
+    for match in search_names(corpus, query, lexical.terms):
         segment = corpus.segments[match.segment]
         chunk = int(segment.chunks_of(np.array([match.declaration]))[0]) + int(corpus.chunk_bases[match.segment])
         kind = KINDS[int(segment.declarations["kind"][match.declaration])]
         by_chunk.setdefault(chunk, []).append((match.exactness * likely_meant(kind), match))
-    for document in np.flatnonzero(np.isin(corpus.chunk_of, list(by_chunk))).tolist():
+    for document in corpus.documents_with(np.array(sorted(by_chunk), np.int64)).tolist():
         for strength, match in by_chunk[int(corpus.chunk_of[document])]:
             if match.missing and not match.missing <= _path_names(corpus, int(corpus.file_of[document])):
                 strength *= _ELSEWHERE
-            if strength > exactness[document]:
+            if strength > exactness.get(document, 0.0):
                 exactness[document], named[document] = strength, match.declaration
     return exactness, named
 
@@ -279,13 +338,13 @@ def _path_names(corpus: Corpus, file: int) -> set[int]:
     return {name_hash(part.partition(".")[0]) for part in corpus.path(file).split("/")}
 
 
-def _best(scores: NDArray[np.float64], count: int) -> NDArray[np.int64]:
-    """Indices of the best scores, with all that tie with the last one, so that the choice never depends on order."""
-    usable = np.flatnonzero(np.isfinite(scores))
-    if len(usable) <= count:
-        return usable
-    threshold = np.partition(scores[usable], len(usable) - count)[len(usable) - count]
-    chosen = usable[scores[usable] >= threshold]
+def _best(scores: NDArray[np.floating], count: int) -> NDArray[np.int64]:
+    """Indices of the best finite scores, with all that tie with the last one: the choice never depends on order."""
+    threshold = np.partition(scores, len(scores) - count)[len(scores) - count] if len(scores) > count else -np.inf
+    if threshold == -np.inf:
+        return np.flatnonzero(scores > -np.inf)
+    chosen = np.flatnonzero(scores >= threshold)
     if len(chosen) > 4 * count:  # a crowd of equals at the border: none of them stands out
-        chosen = usable[scores[usable] > threshold]
-    return chosen if len(chosen) else usable[: 4 * count]
+        better = np.flatnonzero(scores > threshold)
+        chosen = better if len(better) else chosen[: 4 * count]
+    return chosen

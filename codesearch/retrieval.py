@@ -6,14 +6,18 @@ nothing looks perfect for want of better.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from codesearch.queries import AskedName, Form, Query, QueryTerm
-from codesearch.terms import WHOLE, is_whole, name_parts
+from codesearch.terms import WHOLE, is_whole, name_parts, own_name
 from codesearch.view.corpus import Corpus
 from codesearch.view.segment import FIELDS, name_hash
 
@@ -26,6 +30,7 @@ NAME_POWER = 3  # a name must have nearly all of the query to count: every quest
 K1 = 1.2  # of BM25: how soon repeating a term stops helping; the textbook value
 PATH_WEIGHT = 0.5  # of words in the path, beside words in the text
 PATH_LENGTH = 0.5
+ABBREVIATIONS = Path(__file__).parent / "models" / "abbreviations.json"  # made by training/abbreviations.py
 _NOWHERE = np.zeros(0, np.int64)
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
@@ -49,17 +54,21 @@ class FoundTerm:
 
 @dataclass(frozen=True, eq=False)
 class Lexical:
-    """Keyword scores per document, and the rarity of each query term (0 where it does not occur).
+    """Keyword scores, and the rarity of each query term (0 where it does not occur).
 
-    `named` says how far a document's symbol (with its parents) and the query are the same words: the share of the
-    query's rarity that stands in the name, times the share of the symbol that the query has.
+    Scores stand in arrays over all chunks and files, most of them 0: `chunks` are those that have a word of the query
+    and are shown, in order. Work on these alone is what keeps a search of a large repository quick.
     """
 
-    scores: NDArray[np.float64]
-    named: NDArray[np.float64]
+    corpus: Corpus
     terms: tuple[QueryTerm, ...]
     rarity: NDArray[np.float64]
     found: tuple[FoundTerm, ...]
+    chunks: NDArray[np.int64]
+    of_chunks: NDArray[np.float64]
+    of_files: NDArray[np.float64]
+    _in_name: NDArray[np.float64]  # share of the query's rarity in a chunk's symbol and parents
+    _in_symbol: NDArray[np.float64]  # number of the query's terms in a chunk's symbol
 
     @property
     def rarity_found(self) -> float:
@@ -71,6 +80,26 @@ class Lexical:
         """Whether at least one word of the query, or a near one, occurs at all."""
         return bool((self.rarity > 0).any())
 
+    @cached_property
+    def scores(self) -> NDArray[np.float64]:
+        """The score of every document."""
+        return self.scores_of(np.arange(len(self.corpus)))
+
+    def scores_of(self, documents: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The scores of some documents, for the words of their text and of their path."""
+        corpus = self.corpus
+        return self.of_chunks[corpus.chunk_of[documents]] + self.of_files[corpus.file_of[documents]]
+
+    def alike(self, chunks: NDArray[np.int64]) -> NDArray[np.float64]:
+        """How far a chunk's symbol (with its parents) and the query are the same words.
+
+        The share of the query's rarity that stands in the name, times the share of the symbol that the query has.
+        """
+        lengths = np.maximum(self.corpus.chunks["lengths"][chunks, _SYMBOL], 1)
+        has_query = self._in_name[chunks] ** NAME_POWER
+        alike: NDArray[np.float64] = has_query * np.minimum(self._in_symbol[chunks] / lengths, 1.0)
+        return alike
+
 
 def search_words(corpus: Corpus, query: Query) -> Lexical:
     """BM25 over weighted fields (Robertson, Zaragoza, Taylor 2004), and over path words; 1 at most.
@@ -78,31 +107,26 @@ def search_words(corpus: Corpus, query: Query) -> Lexical:
     The forms of a word (plural, participle) count as one term, the form that was asked for more than the others.
     """
     count = max(len(corpus), 1)
-    norms = _field_norms(corpus)
-    chunk_scores = np.zeros(len(corpus.chunks))
-    in_name = np.zeros(len(corpus.chunks))
-    in_symbol = np.zeros(len(corpus.chunks))
+    finder = _Finder(corpus)
+    chunk_scores, in_name, in_symbol = (np.zeros(len(corpus.chunks)) for _ in range(3))
+    having = np.zeros(len(corpus.chunks), bool)
     file_scores = np.zeros(corpus.file_count)
     possible = 0.0
     rarities = []
     found = []
     terms = _with_near_words(corpus, query.terms)
-    optional = [term for term in query.compounds if corpus.has_term(term.term)]
+    listed = set(corpus.known_terms([term.term for term in query.compounds]))
+    optional = [term for term in query.compounds if term.term in listed and corpus.has_term(term.term)]
     for index, wanted in enumerate([*terms, *optional]):
-        chunks, fields, counts, files = _postings_of_forms(corpus, wanted.term)
-        shown = 0
-        if len(chunks):
-            starts = np.flatnonzero(np.diff(chunks, prepend=-1))
-            each = chunks[starts]
-            shown = int(corpus.times_shown[each].sum())
+        each, weighted, in_names, in_symbols, files = finder.find(wanted.term)
+        shown = int(corpus.times_shown[each].sum())
         rarity = float(np.log1p((count - shown + 0.5) / (shown + 0.5)))
         if shown:
-            weighted = np.add.reduceat(counts * FIELD_WEIGHTS[fields] / norms(chunks, fields), starts)
             chunk_scores[each] += wanted.weight * rarity * weighted / (K1 + weighted)
-            in_names = np.unique(chunks[fields <= _PARENTS])
+            having[each] = True
             if index < len(terms):
                 in_name[in_names] += rarity
-            in_symbol[np.unique(chunks[fields == _SYMBOL])] += 1
+            in_symbol[in_symbols] += 1
         if len(files):
             length = 1 - PATH_LENGTH + PATH_LENGTH * corpus.path_lengths[files] / corpus.path_average
             total = corpus.alive_files.sum()
@@ -113,43 +137,86 @@ def search_words(corpus: Corpus, query: Query) -> Lexical:
         rarities.append(rarity * wanted.weight if shown or len(files) else 0.0)
         if rarities[-1] and not is_whole(wanted.term):
             found.append(FoundTerm(rarities[-1], each if shown else _NOWHERE, in_names if shown else _NOWHERE, files))
-    scores = chunk_scores[corpus.chunk_of] + PATH_WEIGHT * file_scores[corpus.file_of]
     possible = max(possible, 1e-9)
-    lengths = np.maximum(corpus.chunks["lengths"][:, _SYMBOL], 1)
-    named = (in_name / possible) ** NAME_POWER * np.minimum(in_symbol / lengths, 1.0)
-    return Lexical(scores / possible, named[corpus.chunk_of], (*terms, *optional), np.array(rarities), tuple(found))
+    having = np.flatnonzero(having)
+    chunk_scores[having] /= possible
+    in_name[having] /= possible
+    return Lexical(
+        corpus=corpus,
+        terms=(*terms, *optional),
+        rarity=np.array(rarities),
+        found=tuple(found),
+        chunks=having[corpus.times_shown[having] > 0],
+        of_chunks=chunk_scores,
+        of_files=PATH_WEIGHT * file_scores / possible,
+        _in_name=in_name,
+        _in_symbol=in_symbol,
+    )
 
 
-def _postings_of_forms(
-    corpus: Corpus, term: str
-) -> tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.float64], NDArray[np.int64]]:
-    """Chunks, fields and weighted counts of a term and its other forms, sorted by chunk; and files by path."""
-    found: list[tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.float64]]] = []
-    files: list[NDArray[np.int64]] = []
-    forms = [] if is_whole(term) else corpus.known_terms(_close_forms(term))
-    for form, weight in [(term, 1.0), *((form, FORM_WEIGHT) for form in forms)]:
-        chunks, fields, counts = corpus.find_term(form)
-        found.append((chunks, fields, counts * np.float64(weight)))
-        files.append(corpus.find_path_term(form))
-    if not forms:
-        return *found[0], files[0]
-    chunks, fields, weighted = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    order = np.lexsort((weighted, fields, chunks))  # by count as well: sums must not depend on the order of forms
-    return chunks[order], fields[order], weighted[order], np.unique(np.concatenate(files))
+class _Matches(NamedTuple):
+    """Where a term stands: chunks with its weighted count there, those with it in their name or symbol, files."""
+
+    chunks: NDArray[np.int64]
+    weighted: NDArray[np.float64]
+    in_names: NDArray[np.int64]
+    in_symbols: NDArray[np.int64]
+    files: NDArray[np.int64]
 
 
-def _field_norms(
-    corpus: Corpus,
-) -> Callable[[NDArray[np.int64], NDArray[np.uint8]], NDArray[np.float64]]:
-    """How much longer than usual the given fields of chunks are; made once for a query."""
-    lengths = corpus.chunks["lengths"]
-    scale = FIELD_LENGTH / corpus.average_lengths
+class _Finder:
+    """Looks terms up in all their forms; one for each query."""
 
-    def norms(chunks: NDArray[np.int64], fields: NDArray[np.uint8]) -> NDArray[np.float64]:
-        length: NDArray[np.float64] = 1 - FIELD_LENGTH[fields] + scale[fields] * lengths[chunks, fields]
-        return length
+    def __init__(self, corpus: Corpus) -> None:
+        self._corpus = corpus
+        self._lengths = corpus.chunks["lengths"]
+        self._scale = FIELD_LENGTH / corpus.average_lengths
+        self._sums = np.zeros(len(corpus.chunks))  # all 0 between terms: fresh memory for each one costs more
 
-    return norms
+    def find(self, term: str) -> _Matches:
+        """A term and its other forms together; all in order, each number once."""
+        single = self._find_form(term, 1.0)
+        forms = [] if is_whole(term) else self._corpus.known_terms(_close_forms(term))
+        if not forms:
+            return single
+        # Forms are added up in the order of their letters, so that sums do not depend on the corpus.
+        every = [single, *(self._find_form(form, FORM_WEIGHT) for form in forms)]
+        chunks, in_names, in_symbols = (
+            _union([getattr(each, name) for each in every], len(self._sums))
+            for name in ("chunks", "in_names", "in_symbols")
+        )
+        for each in every:
+            self._sums[each.chunks] += each.weighted
+        weighted = self._sums[chunks]
+        self._sums[chunks] = 0
+        files = _union([each.files for each in every], self._corpus.file_count)
+        return _Matches(chunks, weighted, in_names, in_symbols, files)
+
+    def _find_form(self, term: str, weight: float) -> _Matches:
+        chunks, fields, counts = self._corpus.find_term(term)
+        files = self._corpus.find_path_term(term)
+        if not len(chunks):
+            return _Matches(_NOWHERE, np.zeros(0), _NOWHERE, _NOWHERE, files)
+        longer = (1 - FIELD_LENGTH)[fields] + self._scale[fields] * self._lengths[chunks, fields]  # than usual
+        starts = _starts(chunks)
+        weighted = np.add.reduceat(counts * (weight * FIELD_WEIGHTS)[fields] / longer, starts)
+        named = chunks[fields <= _PARENTS]
+        return _Matches(chunks[starts], weighted, named[_starts(named)], chunks[fields == _SYMBOL], files)
+
+
+def _union(parts: Sequence[NDArray[np.int64]], size: int) -> NDArray[np.int64]:
+    """The numbers below `size` of several lists, in order; for long lists quicker than sorting them."""
+    there = np.zeros(size, bool)
+    for part in parts:
+        there[part] = True
+    return np.flatnonzero(there)
+
+
+def _starts(ordered: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where each number begins in an ordered list of them."""
+    changes = np.ones(len(ordered), bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=changes[1:])
+    return np.flatnonzero(changes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +258,7 @@ def search_names(corpus: Corpus, query: Query, looked_up: Sequence[QueryTerm]) -
                 row = segment.declarations[declaration]
                 if int(row["chunk"]) < 0:
                     continue
-                same = segment.strings[int(row["symbol"])] == last
+                same = own_name(segment.strings[int(row["symbol"])]) == last
                 exactness = (1.0 if same else OTHER_SPELLING) * asked.share
                 around = name_parts(segment.strings[int(row["qualified"])])
                 missing = qualifiers - {name_hash(part) for part in around}
@@ -202,13 +269,15 @@ def search_names(corpus: Corpus, query: Query, looked_up: Sequence[QueryTerm]) -
 def _with_near_words(corpus: Corpus, terms: Sequence[QueryTerm]) -> list[QueryTerm]:
     """The terms, each that occurs nowhere replaced by its nearest words that do."""
     result: list[QueryTerm] = []
+    listed = set(corpus.known_terms([term.term for term in terms]))
     for wanted in terms:
         result.append(wanted)
-        if corpus.has_term(wanted.term):
+        if wanted.term in listed and corpus.has_term(wanted.term):
             continue
         near = []
         if not is_whole(wanted.term):
-            near = [form for form in _inflections(wanted.term) if corpus.has_term(form)]
+            forms = [*_inflections(wanted.term), *abbreviations().get(wanted.term, ())]
+            near = [form for form in corpus.known_terms(forms) if corpus.has_term(form)]
         if not near and len(wanted.term) >= _SHORTEST_TYPO:
             near = _known_typos(corpus, wanted.term)
         if near:
@@ -241,6 +310,21 @@ def _close_forms(word: str) -> list[str]:
             forms.update((stem[:-1] + "ies", stem[:-1] + "ied"))
     forms.discard(word)
     return sorted(forms)
+
+
+@cache
+def abbreviations() -> dict[str, tuple[str, ...]]:
+    """For short forms of words in code (`ctx`) the words that they stand for, and for words their short forms.
+
+    Only for words that occur nowhere: looking up `auth` for every "authentication" found no more declarations and
+    put other files first (docs/measurements.md).
+    """
+    table: dict[str, list[str]] = json.loads(ABBREVIATIONS.read_text("utf-8"))
+    both = {short: tuple(words) for short, words in table.items()}
+    for short, words in table.items():
+        for word in words:
+            both[word] = (*both.get(word, ()), short)
+    return both
 
 
 def _inflections(word: str) -> Iterator[str]:

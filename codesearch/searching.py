@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from functools import cached_property
+from itertools import accumulate, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +15,7 @@ from numpy.typing import NDArray
 from codesearch.confidence import confidence, evidence
 from codesearch.duplication import are_near_copies, shingles
 from codesearch.errors import CorruptIndexError
-from codesearch.filtering import admitted, barring, near_symbols
+from codesearch.filtering import FindSpans, admitted, barring, near_symbols
 from codesearch.locations import find_anchor
 from codesearch.queries import Query, understand
 from codesearch.ranking import Candidate, Measured, measure, odds_of, rank
@@ -54,7 +56,7 @@ class Asked:
     documents: NDArray[np.bool_]
     targets: NDArray[np.bool_] | None
 
-    @property
+    @cached_property
     def known(self) -> tuple[str, ...]:
         """The terms that occur."""
         return tuple(
@@ -62,7 +64,7 @@ class Asked:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Found:
     """A candidate, the hit that shows it, and the lines that this cites."""
 
@@ -70,13 +72,26 @@ class Found:
     hit: Hit
     lines: list[str]
 
+    @cached_property
+    def shingles(self) -> frozenset[int]:
+        """What tells whether it is nearly a copy of another one."""
+        return shingles(self.lines)
+
 
 class Searcher:
     """Answers queries from one corpus."""
 
-    def __init__(self, corpus: Corpus, embedder: Embedder, read: ReadContent, commit: str | None) -> None:
+    def __init__(
+        self,
+        corpus: Corpus,
+        embedder: Embedder,
+        read: ReadContent,
+        commit: str | None,
+        find_spans: FindSpans | None = None,
+    ) -> None:
         self.corpus = corpus
         self.embedder = embedder
+        self.find_spans = find_spans
         self._read = read
         self._commit = commit
         self._contents: dict[int, bytes | None] = {}
@@ -101,7 +116,7 @@ class Searcher:
         if asked is None:
             return Answer((), (), ())
         if filters != _NO_FILTERS and not asked.documents.any():
-            in_the_way = barring(self.corpus, filters)
+            in_the_way = barring(self.corpus, filters, self.find_spans)
             unknown = filters.symbols if Filters(symbols=filters.symbols) in in_the_way else ()
             return Answer((), (), asked.known, in_the_way, near_symbols(self.corpus, unknown))
         measured = self.measure(asked)
@@ -122,7 +137,7 @@ class Searcher:
         if query.is_empty or not len(self.corpus):
             return None
         lexical = search_words(self.corpus, query)
-        documents, targets = admitted(self.corpus, filters)
+        documents, targets = admitted(self.corpus, filters, self.find_spans)
         for word in query.unwanted:
             documents &= ~having(self.corpus, word)
         for phrase in query.phrases:
@@ -183,13 +198,13 @@ class Searcher:
         unit = segment.units[int(segment.unit_of_chunk[local])]
         first = int(unit["first_declaration"])
         around = first + int(row["declaration"]) if int(row["declaration"]) >= 0 else -1
-        if int(row["flags"]) & OWN and around >= 0:
+        base = int(corpus.declaration_bases[corpus.segments.index(segment)])
+        if int(row["flags"]) & OWN and around >= 0 and (targets is None or targets[base + around]):
             return around
-        if named is not None:
+        if named is not None and (targets is None or targets[base + named]):
             return named
         if targets is None:
             return around
-        base = int(corpus.declaration_bases[corpus.segments.index(segment)])
         inside = [
             index
             for index in range(first, first + int(unit["declarations"]))
@@ -264,8 +279,7 @@ class Searcher:
         if placed is None:
             return None
         segment, unit = placed
-        blob = segment.units["blob"][unit].tobytes()
-        return self._read(self.corpus.path(file), (blob if any(blob[20:]) else blob[:20]).hex())
+        return self._read(self.corpus.path(file), segment.blob_of(unit))
 
     def _hit(
         self,
@@ -359,7 +373,7 @@ def _is_copy(one: Found, other: Found) -> bool:
     a, b = one.hit, other.hit
     if a.symbol != b.symbol or (a.path == b.path and a.start_line <= b.end_line and b.start_line <= a.end_line):
         return False
-    return are_near_copies(shingles(one.lines), shingles(other.lines))
+    return are_near_copies(one.shingles, other.shingles)
 
 
 def numbered(hits: Iterable[Hit]) -> tuple[Hit, ...]:
@@ -372,27 +386,35 @@ def make_snippet(
 ) -> Snippet:
     """At most a few lines of a span: around the ones that share most terms with the query, else its beginning."""
     wanted = set(terms)
-    parts = sorted({term for term in terms if not is_whole(term)}, key=len, reverse=True)
-    may_match = re.compile("|".join(map(re.escape, parts)), re.IGNORECASE)  # most lines need no splitting into terms
     start, end = part or (first, last)
-    best, matches = start, []
+    best = start
     scored: dict[int, int] = {}
-    for number in range(start, min(end, len(lines)) + 1):
-        line = lines[number - 1]
-        if not may_match.search(line):
-            continue
-        found = {t for word in words(line[:500]) for t in identifier_terms(word)} & wanted
+    for number in _lines_with(lines[start - 1 : end], [term for term in terms if not is_whole(term)]):
+        found = {t for word in words(lines[start - 1 + number][:500]) for t in identifier_terms(word)} & wanted
         if found:
-            scored[number] = len(found)
-            matches.append(number)
+            scored[start + number] = len(found)
     if scored:
         best = max(scored, key=lambda number: (sum(scored.get(n, 0) for n in range(number, number + 4)), -number))
     top = max(scored.values(), default=0)
     last_start = max(first, end - _SNIPPET_LINES + 1)
     begin = max(first, min(best - 2, last_start))
     shown = tuple(line.rstrip("\r") for line in lines[begin - 1 : min(begin + _SNIPPET_LINES - 1, last)])
-    marked = frozenset(n for n in matches if begin <= n < begin + len(shown) and scored[n] * 2 > top)
+    marked = frozenset(n for n, score in scored.items() if begin <= n < begin + len(shown) and score * 2 > top)
     return Snippet(begin, shown, marked)
+
+
+def _lines_with(lines: Sequence[str], parts: Sequence[str]) -> list[int]:
+    """The indices of lines that have one of some lower-case strings in any case; most have none."""
+    text = "\n".join(lines).lower()
+    ends = list(accumulate(len(line) + 1 for line in (lines if text.isascii() else text.split("\n"))))
+    found: set[int] = set()
+    for part in parts:
+        at = text.find(part)
+        while at >= 0:
+            index = bisect_right(ends, at)
+            found.add(index)
+            at = text.find(part, ends[index])
+    return sorted(found)
 
 
 def _symbol_terms(segment: Segment, declaration: int) -> set[str]:

@@ -75,32 +75,33 @@ def file_evidence(scores: NDArray[np.float64], files: NDArray[np.int64]) -> NDAr
     return result
 
 
-def words_in_names(lexical: Lexical, chunks: NDArray[np.int64], count: int) -> NDArray[np.float64]:
+def words_in_names(lexical: Lexical, chunks: NDArray[np.int64]) -> NDArray[np.float64]:
     """The share of the query's rarity whose words stand in a chunk's symbol or its parents'."""
     result = np.zeros(len(chunks))
-    has = np.zeros(count, bool)
     for found in lexical.found:
-        has[found.named] = True
-        result += found.rarity * has[chunks]
-        has[found.named] = False
+        result += found.rarity * _among(found.named, chunks)
     return result / lexical.rarity_found
 
 
 def words_in_files(lexical: Lexical, corpus: Corpus, files: NDArray[np.int64]) -> NDArray[np.float64]:
     """The share of the query's rarity whose words stand anywhere in a candidate's file."""
-    inside = np.zeros(corpus.file_count, bool)
-    inside[files] = True
-    documents = np.flatnonzero(inside[corpus.file_of])
-    chunks, of = corpus.chunk_of[documents], corpus.file_of[documents]
-    result = np.zeros(corpus.file_count)
-    has = np.zeros(len(corpus.chunks), bool)
+    distinct, place = np.unique(files, return_inverse=True)
+    documents = corpus.documents_in(distinct)
+    chunks = corpus.chunk_of[documents]
+    starts = np.searchsorted(corpus.file_of[documents], distinct)
+    result = np.zeros(len(distinct))
     for found in lexical.found:
-        has[found.chunks] = True
-        having = np.zeros(corpus.file_count, bool)
-        having[of[has[chunks]]] = True
-        result += found.rarity * having
-        has[found.chunks] = False
-    return result[files] / lexical.rarity_found
+        result += found.rarity * np.logical_or.reduceat(_among(found.chunks, chunks), starts)
+    return result[place] / lexical.rarity_found
+
+
+def _among(ordered: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which of the wanted numbers are among those that stand in order."""
+    if not len(ordered):
+        return np.zeros(len(wanted), bool)
+    at = np.searchsorted(ordered, wanted)
+    there: NDArray[np.bool_] = ordered[np.minimum(at, len(ordered) - 1)] == wanted
+    return there
 
 
 def words_in_paths(lexical: Lexical, files: NDArray[np.int64], count: int) -> NDArray[np.float64]:
@@ -114,15 +115,21 @@ def words_in_paths(lexical: Lexical, files: NDArray[np.int64], count: int) -> ND
 def words_of_file_names(query: Query, paths: Sequence[str]) -> NDArray[np.float64]:
     """The share of a file name's words that the query has in some form; the folder's where a file is only `index`."""
     asked = {stem_of(term.term) for term in query.terms if not is_whole(term.term)}
-    shares: dict[str, float] = {}
-    for path in dict.fromkeys(paths):
-        *folders, name = path.split("/")
-        stem = name.rpartition(".")[0] or name
-        if stem.lower() in _NAMELESS and folders:
-            stem = folders[-1]
-        parts = [stem_of(part) for word in words(stem) for part in split_identifier(word)]
-        shares[path] = sum(part in asked for part in parts) / max(len(parts), 1)
+    shares = {path: _share(_stems_of_file_name(path), asked) for path in dict.fromkeys(paths)}
     return np.array([shares[path] for path in paths])
+
+
+def _share(parts: Sequence[str], asked: set[str]) -> float:
+    return sum(part in asked for part in parts) / max(len(parts), 1)
+
+
+@lru_cache(maxsize=100_000)
+def _stems_of_file_name(path: str) -> tuple[str, ...]:
+    *folders, name = path.split("/")
+    stem = name.rpartition(".")[0] or name
+    if stem.lower() in _NAMELESS and folders:
+        stem = folders[-1]
+    return tuple(stem_of(part) for word in words(stem) for part in split_identifier(word))
 
 
 @lru_cache(maxsize=100_000)

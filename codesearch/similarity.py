@@ -54,7 +54,7 @@ def similar(
             hit = found.hit
             if hit.path == path and hit.start_line <= target.last and target.first <= hit.end_line:
                 continue  # itself, what is around it, what is inside it
-            is_near = hit.symbol == symbol and are_near_copies(own, shingles(found.lines))
+            is_near = hit.symbol == symbol and are_near_copies(own, found.shingles)
             if is_near or "\n".join(found.lines) == lines:
                 copies.append(Copy(hit.path, hit.start_line, hit.end_line, hit.symbol))
             else:
@@ -78,5 +78,5 @@ def _asked(searcher: Searcher, lines: str, vector: np.ndarray, filters: Filters)
         text=" ".join(chosen), terms=tuple(QueryTerm(term, 1.0) for term in chosen), compounds=(), names=(),
         form=Form.PHRASE,
     )  # fmt: skip
-    documents, targets = admitted(corpus, filters)
+    documents, targets = admitted(corpus, filters, searcher.find_spans)
     return Asked(query, search_words(corpus, query), vector, documents, targets)

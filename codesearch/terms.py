@@ -21,6 +21,7 @@ from codesearch.types import Chunk, ChunkTerms
 TERMS_VERSION = 1  # part of every stored key that depends on how text is split
 
 _SEPARATORS = re.compile(r"::|->|[#./]")  # of the parts of a qualified name, in any language
+_QUALIFIED = re.compile(r"\w+(?:(?:::|\.)\w+)+")
 _WORD = re.compile(r"[^\W_]\w*|_+[^\W_]\w*")
 # Acronym before a capitalised word (HTTP|Response), a word, capitals, digits, then letters of other scripts.
 _SUBWORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
@@ -117,6 +118,11 @@ def summary(doc: str) -> str:
 def name_parts(name: str) -> list[str]:
     """`Uploader.retry`, `Uploader::retry`, `Uploader#retry` → Uploader, retry."""
     return [part for part in _SEPARATORS.split(name) if part] or [name]
+
+
+def own_name(symbol: str) -> str:
+    """The name by which a declaration is asked for: `Conn` of `defmodule Plug.Conn`, else the symbol."""
+    return name_parts(symbol)[-1] if _QUALIFIED.fullmatch(symbol) else symbol
 
 
 def is_whole(term: str) -> bool:

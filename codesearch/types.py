@@ -253,12 +253,37 @@ class Snapshot:
     submodules: tuple[tuple[str, str | None], ...] = ()
 
 
+class Place(StrEnum):
+    """Where a snapshot's files lie."""
+
+    COMMIT = "commit"
+    INDEX = "index"
+    WORKTREE = "worktree"
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of two snapshots that are compared.
+
+    `name` is the revision as the user wrote it, else "staged" or "working tree". `commit` is None for the index and the
+    work tree, and for the empty tree before a first commit.
+    """
+
+    place: Place
+    name: str
+    commit: str | None = None
+
+
 # --- what a front end asks and gets --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What may be a hit at all; applied before ranking. Empty means no restriction."""
+    """What may be a hit at all; applied before ranking. Empty means no restriction.
+
+    `changed` is a range of snapshots that must have added or changed the declaration. `since`, `until` and `authors`
+    choose commits, as `git log` does; a line of one of them must still stand in the declaration.
+    """
 
     paths: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
@@ -267,6 +292,20 @@ class Filters:
     globs: tuple[str, ...] = ()
     tests: bool | None = None
     docs: bool | None = None
+    changed: str | None = None
+    since: str | None = None
+    until: str | None = None
+    authors: tuple[str, ...] = ()
+
+    @property
+    def of_commits(self) -> bool:
+        """Whether commits are chosen."""
+        return bool(self.since is not None or self.until is not None or self.authors)
+
+    @property
+    def of_history(self) -> bool:
+        """Whether git has to be asked which declarations are admitted."""
+        return self.changed is not None or self.of_commits
 
 
 @dataclass(frozen=True, slots=True)
@@ -555,6 +594,60 @@ class Shown:
     language: str
     signature: str
     lines: tuple[str, ...]
+
+
+class ChangeKind(StrEnum):
+    """What became of a declaration between two snapshots."""
+
+    ADDED = "added"
+    CHANGED = "changed"  # its text did; it may stand in another place as well
+    MOVED = "moved"  # the same text in another file, or in another declaration
+    RENAMED = "renamed"  # nearly the same text under another name
+    REMOVED = "removed"
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A declaration as one of two snapshots has it. `citation` is what `show` takes: path:A-B or REV:path:A-B."""
+
+    path: str
+    start_line: int
+    end_line: int
+    symbol: str
+    qualified_name: str
+    kind: Kind
+    language: str
+    citation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DeclarationChange:
+    """A declaration that differs: `old` is None for an added one, `new` for a removed one."""
+
+    change: ChangeKind
+    old: Version | None
+    new: Version | None
+
+    @property
+    def shown(self) -> Version:
+        """The new version, of a removed one the old."""
+        version = self.new or self.old
+        assert version is not None
+        return version
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The declarations that differ between two snapshots, by file and line.
+
+    `elsewhere` are files that differ in no declaration: between declarations, or in a language that has none.
+    """
+
+    old: Side
+    new: Side
+    changes: tuple[DeclarationChange, ...]
+    elsewhere: tuple[str, ...]
+    skipped: tuple[Skipped, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

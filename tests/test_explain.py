@@ -264,3 +264,17 @@ def test_the_words_of_a_search_are_explained_as_the_search_reads_them(lamps: Pat
     explained = json.loads(codesearch(lamps, "explain", "--json", *words).stdout)
     assert (explained["query"], explained["filters"]) == ("cut wick", {"paths": ["src/boat.py"]})
     assert [hit["path"] for hit in explained["hits"]] == [hit["path"] for hit in searched["hits"]]
+
+
+def test_a_word_that_occurs_nowhere_is_looked_up_as_its_short_form_and_back(tmp_path: Path) -> None:
+    code = "def check_auth(ctx):\n    return ctx.badge\n\n\ndef open(pane):\n    return pane\n"
+    init(tmp_path, {"door.py": code, "mail.py": "def send(message):\n    return message\n"})
+    engine = Engine.open(tmp_path, Settings(home=tmp_path / "home"))
+    for query, symbol, used in (
+        ("check authentication", "check_auth", "auth"),
+        ("check the context", "check_auth", "ctx"),
+        ("send a msg", "send", "message"),
+    ):
+        explained = engine.explain(query)
+        assert explained.result.hits[0].symbol == symbol, query
+        assert used in {term.term for term in explained.terms}, query

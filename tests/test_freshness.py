@@ -273,7 +273,9 @@ def test_branch_that_is_called_like_a_date_is_the_branch(dated: Path) -> None:
     assert engine(dated).search("pump", min_score=0.0, at="yesterday").hits[0].symbol == "start_pump"
 
 
-@pytest.mark.parametrize("date", ["2024-04-30", "2024-13-45", "tea time", "3 weeks", "", "--all", "now; rm"])
+@pytest.mark.parametrize(
+    "date", ["2024-04-30", "2024-13-45", "tea time", "3 weeks", "20240504", "1" * 40, "", "--all", "now"]
+)
 def test_no_date_or_one_before_the_first_commit_is_an_error(dated: Path, date: str) -> None:
     with pytest.raises(RepositoryError, match=r"unknown revision|no commit before"):
         engine(dated).search("pump", at=date)

@@ -4,6 +4,7 @@
     routing    which word is the verb, which words are the query, which are paths
     options    the flags that several verbs share, and their checks
     search     the search command
+    comparing  the verb that lists what differs between two snapshots
     verbs      the group and the other commands
     place      from where the user stands to the repository's root, and back
     output     where text, colour, JSON and errors go

@@ -72,6 +72,14 @@ def limit_option(command: Command) -> Command:
 def filter_options(command: Command) -> Command:
     """What restricts the hits; `read_filters` takes their values."""
     for option in (
+        click.option(
+            "--author", "authors", multiple=True, metavar="PATTERN", help="Only where a line of theirs stands."
+        ),
+        click.option("--until", metavar="DATE", help="Only where a line from before then stands."),
+        click.option("--since", metavar="DATE", help="Only where a line from after then stands."),
+        click.option(
+            "--changed", metavar="RANGE", help="Only what A..B, main..., staged or unstaged added or changed."
+        ),
         click.option("--code", is_flag=True, help="Only code."),
         click.option("--docs", is_flag=True, help="Only prose."),
         click.option("--no-tests", is_flag=True, help="No tests."),
@@ -103,6 +111,10 @@ def read_filters(
     no_tests: bool,
     docs: bool,
     code: bool,
+    changed: str | None,
+    since: str | None,
+    until: str | None,
+    authors: tuple[str, ...],
 ) -> Filters:
     """The filters that the values of `filter_options` and paths among the words make."""
     return Filters(
@@ -113,6 +125,10 @@ def read_filters(
         globs=globs,
         tests=choose_one(tests, no_tests, "--tests", "--no-tests"),
         docs=choose_one(docs, code, "--docs", "--code"),
+        changed=changed,
+        since=since,
+        until=until,
+        authors=authors,
     )
 
 

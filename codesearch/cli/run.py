@@ -9,12 +9,13 @@ from collections.abc import Callable, Sequence
 import click
 
 from codesearch.cli import asking as asking  # their verbs add themselves to the group
+from codesearch.cli import comparing as comparing
 from codesearch.cli import evaluating as evaluating
 from codesearch.cli import hooks as hooks
 from codesearch.cli import output
 from codesearch.cli.routing import nearest_option, search_instead
 from codesearch.cli.verbs import codesearch
-from codesearch.errors import CodesearchError, LocationError
+from codesearch.errors import CodesearchError, LocationError, RevisionError
 
 DONE, NOTHING_FOUND, ERROR = 0, 1, 2
 _PLAIN_WORD = re.compile(r"[\w'?!,-]+")  # what no one would write for a path
@@ -48,7 +49,7 @@ def run(words: list[str], interrupted: Callable[[], bool] = lambda: False) -> in
             traceback.print_exc()
         if isinstance(error, OSError) and output.is_from_output(error):
             error = output.unwritable(error)
-        if isinstance(error, LocationError) and all(map(_PLAIN_WORD.fullmatch, words)):
+        if isinstance(error, LocationError | RevisionError) and all(map(_PLAIN_WORD.fullmatch, words)):
             output.print_error(error.message, _search_hint(words) or error.hint)
         elif isinstance(error, CodesearchError):
             output.print_error(error.message, error.hint)

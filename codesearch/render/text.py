@@ -298,12 +298,15 @@ def filter_flags(filters: Filters, folder: str) -> str:
     flags += [yes if wanted else no for wanted, yes, no in of_files if wanted is not None]
     flags += [f"--kind {kind.value}" for kind in filters.kinds]
     flags += [f"--symbol {shlex.quote(symbol)}" for symbol in filters.symbols]
+    of_history = [("--changed", filters.changed), ("--since", filters.since), ("--until", filters.until)]
+    flags += [f"{name} {shlex.quote(value)}" for name, value in of_history if value is not None]
+    flags += [f"--author {shlex.quote(pattern)}" for pattern in filters.authors]
     return sanitise(" ".join(flags))
 
 
 def _barred(filters: Filters, folder: str) -> str:
     """Says that no file, or no declaration, passes the filters."""
-    what = "declaration" if filters.kinds or filters.symbols else "file"
+    what = "declaration" if filters.kinds or filters.symbols or filters.of_history else "file"
     return f"No {what} passes {filter_flags(filters, folder)}."
 
 

@@ -4,7 +4,9 @@ The only package that runs git or imports GitPython. It knows no language, no ch
 str with surrogate escapes for bytes that are not UTF-8, relative to the root, `/`-separated.
 """
 
+from codesearch.repository.authorship import ChosenCommits
 from codesearch.repository.changes import Changes
+from codesearch.repository.ranges import FilePair, FileVersion
 from codesearch.repository.repository import CommitInfo, Repository
 
-__all__ = ["Changes", "CommitInfo", "Repository"]
+__all__ = ["Changes", "ChosenCommits", "CommitInfo", "FilePair", "FileVersion", "Repository"]

@@ -20,7 +20,7 @@ from codesearch.repository.listings import (
 )
 
 # git knows the empty tree without storing it; it stands for "no commit yet".
-_EMPTY_TREE = {
+EMPTY_TREE = {
     "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
     "sha256": "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
 }
@@ -72,7 +72,7 @@ def start_changes(git: Git, location: Location, since: str | None) -> Callable[[
         return lambda: Changes(
             None, None, False, frozenset(entry.path for entry in walk_folder(location.root)), complete=False
         )
-    old = _EMPTY_TREE[location.object_format] if since is None else since
+    old = EMPTY_TREE[location.object_format] if since is None else since
     known_head = read_head(location)
     head = known_head[0] if known_head is not None else None
     status = None if location.is_bare else git.start(STATUS)

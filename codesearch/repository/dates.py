@@ -8,6 +8,7 @@ from datetime import datetime
 _RELATIVE = re.compile(
     r"yesterday|last (week|month|year)|(\d{1,4}|an?|one) (second|minute|hour|day|week|month|year)s? ago", re.IGNORECASE
 )
+# With dashes: digits alone are more likely the beginning of a commit's id.
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -19,6 +20,8 @@ def git_date(text: str) -> str | None:
     words = " ".join(text.split())
     if _RELATIVE.fullmatch(words):
         return re.sub(r"^an? |^one ", "1 ", words.lower())
+    if not _DAY.match(words):
+        return None
     try:
         datetime.fromisoformat(words)
     except ValueError:

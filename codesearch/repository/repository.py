@@ -13,14 +13,16 @@ from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
 
-from codesearch.errors import RepositoryError
-from codesearch.repository import attributes, blobs, changes, files, snapshots, submodules
+from codesearch.errors import RepositoryError, RevisionError
+from codesearch.repository import attributes, authorship, blobs, changes, files, ranges, snapshots, submodules
+from codesearch.repository.authorship import ChosenCommits
 from codesearch.repository.changes import Changes
 from codesearch.repository.commands import Git
 from codesearch.repository.dates import git_date
 from codesearch.repository.discovery import OID, Location, locate
 from codesearch.repository.listings import SUBMODULE
-from codesearch.types import Entry, SkipReason, Snapshot
+from codesearch.repository.ranges import FilePair
+from codesearch.types import Entry, Filters, Place, Side, SkipReason, Snapshot
 
 _NO_COMMIT_HINT = (
     "Name a branch, a tag, a commit (`git log --oneline` lists them) or a date, as 2024-05-31 or 2 weeks ago."
@@ -299,12 +301,12 @@ class Repository:
         return blobs.blob_id(content, self._location.object_format)
 
     def resolve(self, revision: str) -> str:
-        """The id of the commit that a revision names; RepositoryError if it names none.
+        """The id of the commit that a revision names; RevisionError if it names none.
 
         A date means the last commit until then that HEAD has led to by first parents.
         """
         self._require_git()
-        unknown = RepositoryError(f"unknown revision '{revision}'", hint=_NO_COMMIT_HINT)
+        unknown = RevisionError(f"unknown revision '{revision}'", hint=self._hint_of_unknown())
         # git refuses such names for branches and tags; here they could only be options.
         if not revision or revision.startswith("-") or "\0" in revision:
             raise unknown
@@ -322,8 +324,52 @@ class Repository:
         args = ("rev-list", "-1", "--first-parent", f"--before={date}", "HEAD", "--")
         commit = self._git.run(args, ok=(0, 128)).decode("utf-8", "replace").strip()
         if not OID.fullmatch(commit):
-            raise RepositoryError(f"There is no commit before {text}.", hint="See: git log --first-parent --reverse")
+            raise RevisionError(f"There is no commit before {text}.", hint="See: git log --first-parent --reverse")
         return commit
+
+    def _hint_of_unknown(self) -> str:
+        if ranges.is_shallow(self._location):
+            return "This clone is shallow; `git fetch --unshallow` brings the rest of its history."
+        return _NO_COMMIT_HINT if self.head()[0] else "There is no commit yet; commit something first."
+
+    def read_range(self, text: str) -> tuple[Side, Side]:
+        """The snapshots that a range names: `A..B`, `A...B`, `REV` (to the work tree), `staged` or `unstaged`.
+
+        RevisionError if it names none.
+        """
+        self._require_git()
+        return ranges.read_range(text, self.head()[0], self.resolve, self._git, self._location)
+
+    def differing_files(self, old: Side, new: Side) -> list[FilePair]:
+        """The regular files that may differ between two sides of a range, renames paired.
+
+        The work tree has untracked files, too. What git reports as different may have equal text.
+        """
+        also: Iterable[str] = ()
+        if new.place is Place.WORKTREE:
+            also = changes.start_changes(self._git, self._location, self.head()[0])().paths
+        return ranges.differing_files(self._git, self._location, old, new, also)
+
+    def choose_commits(self, filters: Filters, head: str | None) -> ChosenCommits:
+        """The commits up to `head` (None: HEAD) that the dates and authors of `filters` choose, as `git log` does.
+
+        UsageError for a date or a pattern that git does not understand; RepositoryError without a commit, or where a
+        shallow clone lacks the history that is asked for.
+        """
+        self._require_git()
+        head = head or self.head()[0]
+        if head is None:
+            raise RepositoryError("There is no commit yet.", hint="Commit something first.")
+        return authorship.choose_commits(self._git, self._location, head, filters)
+
+    def standing_lines(
+        self, path: str, chosen: ChosenCommits, *, content: bytes | None = None, commit: str | None = None
+    ) -> list[tuple[int, int]]:
+        """The runs of lines (first and last, from 1) that the chosen commits wrote and that stand in a file.
+
+        Of the file at `commit`, else of `content`, which the work tree or the index has of it.
+        """
+        return authorship.standing_lines(self._git, path, chosen, content=content, commit=commit)
 
     def commits_behind(self, commit: str) -> int | None:
         """How many commits lead from `commit` to HEAD; None unless HEAD descends from it."""

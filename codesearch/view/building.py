@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from codesearch.types import Chunk, ChunkTerms, Declaration, ParsedFile, SkipReason
+from codesearch.terms import own_name
+from codesearch.types import Chunk, ChunkTerms, Declaration, Kind, ParsedFile, SkipReason
 from codesearch.view.segment import (
     CHUNK,
     DECLARATION,
@@ -25,6 +26,9 @@ from codesearch.view.segment import (
     term_hash,
 )
 from codesearch.view.strings import encode, pack_strings
+
+# Their dots are prose, or name a folder of code that each of its files declares again.
+_NEVER_QUALIFIED = frozenset({Kind.NAMESPACE, Kind.SECTION, Kind.TEST})
 
 
 class SegmentBuilder:
@@ -196,7 +200,8 @@ def declaration_array(
             identity = f"{parsed.language}\0{declaration.kind}\0{declaration.qualified_name}\0"
             key = blake2b(encode(identity) + text, digest_size=KEY_BYTES).digest()
         row["key"] = np.frombuffer(key, np.uint8)
-        row["name_hash"] = name_hash(declaration.symbol)
+        symbol = declaration.symbol
+        row["name_hash"] = name_hash(symbol if declaration.kind in _NEVER_QUALIFIED else own_name(symbol))
         for column, text_ in (
             ("symbol", declaration.symbol),
             ("qualified", declaration.qualified_name),

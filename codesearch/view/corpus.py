@@ -13,10 +13,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import simsimd
 from numpy.typing import NDArray
 
 from codesearch.view.segment import CHUNK, FIELDS, Segment, term_hash
 from codesearch.view.table import NO_UNIT, FileTable
+
+_LEVELS = 127  # of int8, on either side of 0
+_NOTHING = np.zeros(0, np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +118,8 @@ class Corpus:
         if not chunks:
             empty = np.zeros(0, np.uint8)
             return np.zeros(0, np.int64), empty, empty
+        if len(found) == 1:
+            return chunks[0], found[0][1], found[0][2]
         return (
             np.concatenate(chunks),
             np.concatenate([part[1] for part in found]),
@@ -123,7 +129,8 @@ class Corpus:
     def has_term(self, term: str) -> bool:
         """Whether a living document or path has a term."""
         chunks, _, _ = self.find_term(term)
-        return bool(self.times_shown[chunks].any()) or len(self.find_path_term(term)) > 0
+        shown = len(chunks) > len(self._unshown) or bool(self.times_shown[chunks].any())
+        return shown or len(self.find_path_term(term)) > 0
 
     def known_terms(self, candidates: Sequence[str]) -> list[str]:
         """Those of many candidates that some segment or path table lists, in their order; all looked up at once."""
@@ -145,17 +152,31 @@ class Corpus:
         alive: NDArray[np.int64] = files[self.alive_files[files]]
         return alive
 
-    @cached_property
-    def _matrices(self) -> tuple[tuple[NDArray[np.float32], NDArray[np.float32]], ...]:
-        return tuple((s.codes.astype(np.float32), s.scales) for s in self.segments)
+    def rough_similarities(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Cosine of a unit query vector with the vector of every chunk, to about two digits; -1 where none shows it."""
+        coarse, _, step = _whole_numbers(query)
+        result = np.concatenate(
+            [_products(s.codes, coarse) * (s.scales * (_LEVELS * step)) for s in self.segments] or [_NOTHING]
+        )
+        result[self._unshown] = -1
+        return result
+
+    def chunk_similarities(
+        self, query: NDArray[np.float32], chunks: NDArray[np.int64] | None = None
+    ) -> NDArray[np.float32]:
+        """Cosine of a unit query vector with the vectors of some chunks, or of every one."""
+        if chunks is None:
+            return np.concatenate([_similarities(s.codes, s.scales, query) for s in self.segments] or [_NOTHING])
+        result = np.empty(len(chunks), np.float32)
+        for index, segment in enumerate(self.segments):
+            here = (chunks >= self.chunk_bases[index]) & (chunks < self.chunk_bases[index + 1])
+            local = chunks[here] - self.chunk_bases[index]
+            result[here] = _similarities(segment.codes[local], segment.scales[local], query)
+        return result
 
     @cached_property
-    def _path_matrices(self) -> tuple[tuple[NDArray[np.float32], NDArray[np.float32]], ...]:
-        return tuple((s.table.codes.astype(np.float32), s.table.scales) for s in self.sources)
-
-    def chunk_similarities(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Cosine of a unit query vector with the vector of every chunk."""
-        return _similarities(self._matrices, query)
+    def _unshown(self) -> NDArray[np.int64]:
+        return np.flatnonzero(self.times_shown == 0)
 
     def vectors(self, chunks: NDArray[np.int64]) -> NDArray[np.float32]:
         """The vectors of some chunks, shape (len(chunks), dimensions)."""
@@ -164,7 +185,31 @@ class Corpus:
 
     def path_similarities(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
         """Cosine of a unit query vector with the vector of every path."""
-        return _similarities(self._path_matrices, query)
+        return np.concatenate([_similarities(s.table.codes, s.table.scales, query) for s in self.sources])
+
+    @cached_property
+    def _is_one_to_one(self) -> bool:
+        """Whether each chunk is one document, in the same order."""
+        return len(self.chunk_of) == len(self.chunks) and bool((np.diff(self.chunk_of) == 1).all())
+
+    def per_document(self, values: NDArray[Any]) -> NDArray[Any]:
+        """What is known of each chunk, for each document; not copied where both are the same."""
+        result: NDArray[Any] = values if self._is_one_to_one else values[self.chunk_of]
+        return result
+
+    def documents_with(self, chunks: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The documents that show some chunks, in order of the documents; `chunks` are sorted and distinct."""
+        if self._is_one_to_one:
+            return chunks
+        wanted = np.zeros(len(self.chunks), bool)
+        wanted[chunks] = True
+        return np.flatnonzero(wanted[self.chunk_of])
+
+    def documents_in(self, files: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The documents of some files; `files` are sorted and distinct."""
+        starts = np.searchsorted(self.file_of, files)
+        counts = np.searchsorted(self.file_of, files, side="right") - starts
+        return np.repeat(starts - _bases(counts)[:-1], counts) + np.arange(counts.sum())
 
     # --- one document, one file, one declaration --------------------------------------------------------------
 
@@ -188,19 +233,26 @@ class Corpus:
 
 
 def _similarities(
-    matrices: Sequence[tuple[NDArray[np.float32], NDArray[np.float32]]], query: NDArray[np.float32]
+    codes: NDArray[np.int8], scales: NDArray[np.float32], query: NDArray[np.float32]
 ) -> NDArray[np.float32]:
-    """Dot products in whole numbers, so that no order of summation and no segmentation changes a result.
+    """Dot products in whole numbers, so that no order of summation and no segmentation changes a result."""
+    coarse, fine, step = _whole_numbers(query)
+    return ((_LEVELS * _products(codes, coarse) + _products(codes, fine)) * step).astype(np.float32) * scales
 
-    Codes reach 127; the query is scaled so that no sum of products exceeds 2^24, below which float32 is exact.
-    """
-    levels = (1 << 24) // (127 * max(len(query), 1))
-    peak = float(np.abs(query).max(initial=0))
-    if peak == 0:
-        return np.zeros(sum(len(scales) for _, scales in matrices), np.float32)
-    step = np.float32(peak / levels)
-    whole = np.rint(query / step).astype(np.float32)
-    return np.concatenate([(codes @ whole) * (scales * step) for codes, scales in matrices])
+
+def _whole_numbers(query: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.int8], float]:
+    """Two vectors of int8 and a number: query ≈ (127 · first + second) · number; a zero query has the number 0."""
+    step = float(np.abs(query).max(initial=0)) / _LEVELS**2
+    whole = np.rint(query / (step or 1.0)).astype(np.int64)
+    coarse = np.rint(whole / _LEVELS).astype(np.int64)
+    return coarse.astype(np.int8), (whole - _LEVELS * coarse).astype(np.int8), step
+
+
+def _products(codes: NDArray[np.int8], query: NDArray[np.int8]) -> NDArray[np.float64]:
+    """The dot product of each row with a vector. Reads bytes as they are mapped, at the speed of the memory."""
+    if not codes.size:
+        return np.zeros(len(codes))
+    return np.asarray(simsimd.cdist(codes, query[None], "dot")).reshape(-1)
 
 
 def _bases(counts: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:

@@ -144,6 +144,11 @@ class Segment:
         code = int(self.units[unit]["language"])
         return self.languages[code] if code < len(self.languages) else ""
 
+    def blob_of(self, unit: int) -> str:
+        """The object id of a unit's blob."""
+        blob: bytes = self.units["blob"][unit].tobytes()
+        return (blob if any(blob[20:]) else blob[:20]).hex()  # SHA-256, or SHA-1
+
     def skip_of(self, unit: int) -> SkipReason | None:
         """Why a unit has no chunks, or None."""
         code = int(self.units[unit]["skip"])
