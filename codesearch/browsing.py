@@ -134,13 +134,13 @@ class Browser:
             path = self._inside(given)
             return self._read_text(path), path
         snapshot = self._repository.snapshot(at=revision) if revision else self._repository.snapshot(staged=True)
-        oid = next((entry.oid for entry in snapshot.entries if entry.path == given), None)
-        content = next((found for _, found in self._repository.read_blobs([oid])), None) if oid else None
-        if content is None:
-            raise LocationError(
-                f"There is no file {given} {f'at {revision}' if revision else 'staged'}.",
-                "Give a path from the repository's root.",
-            )
+        entry = next((entry for entry in snapshot.entries if entry.path == given and entry.mode != 0o160000), None)
+        where = f"at {revision}" if revision else "staged"
+        if entry is None:
+            raise LocationError(f"There is no file {given} {where}.", "Give a path from the repository's root.")
+        content = next(self._repository.read_entries([entry]))
+        if not isinstance(content, bytes):
+            raise LocationError(f"{given} {where} is {content.value}.", "Fetch its content with git first.")
         _refuse_binary(content, given)
         return content, given
 

@@ -19,11 +19,14 @@ from typing import TYPE_CHECKING, Any
 
 from codesearch.errors import CorruptIndexError, IndexBusyError, LocationError, RepositoryError, UsageError
 from codesearch.repository import Changes, Repository
+from codesearch.repository.dates import git_date
 from codesearch.settings import Settings, load_settings
 from codesearch.types import (
+    Cleaned,
     Comparison,
     DuplicateGroup,
     Embedder,
+    Entry,
     Explanation,
     FileOutline,
     Filters,
@@ -58,6 +61,7 @@ if TYPE_CHECKING:
     from codesearch.view.vectors import KnownVectors
 
 _NO_FILTERS = Filters()
+_SHORT = 12  # digits of a commit's id, enough for the largest repositories
 _LOCK_SECONDS = 600.0  # a first index of a very large repository takes minutes
 
 
@@ -70,6 +74,7 @@ class Engine:
         self._cached: tuple[str, View] | None = None
         self._laid: tuple[tuple[object, ...], Corpus] | None = None
         self._rerankers: dict[str | None, Reranker | None] = {}
+        self._doubtful: frozenset[str] = frozenset()  # proved to be stale where git saw no change
         self._unrecorded = False
 
     @classmethod
@@ -178,41 +183,39 @@ class Engine:
         with self._lock(progress):
             run = IndexRun(self._workshop, self._pointer(staged, at), progress)
             snapshot = self.repository.snapshot(staged=staged, at=at)
-            report = run.run(snapshot, from_worktree=not staged and at is None and not self.repository.is_bare)
+            from_worktree = not staged and at is None and not self.repository.is_bare
+            marks = self.repository.marks(snapshot, staged=staged, fixed=not from_worktree)
+            report = run.run(snapshot, from_worktree, marks)
         self._unrecorded = True
+        self._doubtful = frozenset()
         return report
 
     def finish(self, progress: ProgressCallback | None = None) -> None:
         """Writes what was indexed by `search` into the durable record; call it once the hits are shown."""
         if not self._unrecorded:
             return
+        from codesearch.cleaning import collect_if_large
         from codesearch.indexing import record
 
         with self._lock(progress):
             record(self._workshop, progress)
+            collect_if_large(self._workshop, self.settings.max_index_bytes)
         self._unrecorded = False
 
-    def clean(self, *, everything: bool = True) -> int:
-        """Deletes the index (or, with `everything` false, only what nothing uses); returns the bytes freed."""
-        import shutil
+    def clean(self, *, everything: bool = True, dry_run: bool = False) -> Cleaned:
+        """Removes the index, or with `everything` false only what nothing uses; with `dry_run` only counts it."""
+        from codesearch.cleaning import collect_garbage, remove_index
 
         if not self.home.is_dir():
-            return 0
-        before = _folder_bytes(self.home)
+            return Cleaned(dry_run=dry_run)
         with self._lock():
             if everything:
-                for name in ("pointers", "views", "segments", "journal", "store", "evaluations"):
-                    shutil.rmtree(self.home / name, ignore_errors=True)
+                cleaned = remove_index(self.home, dry_run=dry_run)
             else:
-                self._views.prepare()
-                self._views.collect(grace_seconds=0)
-                if self._workshop.store.exists():
-                    try:
-                        self._workshop.store.compact()
-                    except CorruptIndexError:
-                        self._workshop.store.delete()
-        self._cached = None
-        return max(before - _folder_bytes(self.home), 0)
+                cleaned = collect_garbage(self._workshop, dry_run=dry_run)
+        if not dry_run:
+            self._cached = None
+        return cleaned
 
     # --- searching -------------------------------------------------------------------------------------------
 
@@ -241,10 +244,16 @@ class Engine:
             raise UsageError(f"The number of hits must be at least 1, not {limit}.", "Try: --top-k 10")
         reranker = self._reranker(rerank)  # first: a model that is not there should not cost an index run
         started = time.perf_counter()
+        fixed = staged or at is not None or self.repository.is_bare
         how: dict[str, Any] = {"limit": limit, "filters": filters, "min_score": min_score, "collapsed": collapsed}
         try:
             corpus, snapshot, commit = self._corpus(staged, at, update, progress)
             answer = self._searcher(corpus, commit, staged, at, progress, reranker).search(query, **how)
+            if answer.changed and update and not fixed:
+                # Edited since git was asked, or written anew by git with other line ends, which is no change to it.
+                self._doubtful |= set(answer.changed)
+                corpus, snapshot, commit = self._corpus(staged, at, update, progress)
+                answer = self._searcher(corpus, commit, staged, at, progress, reranker).search(query, **how)
         except (CorruptIndexError, IndexError, ValueError) as error:
             if isinstance(error, ValueError | IndexError) and not _came_from_arrays(error):
                 raise
@@ -256,7 +265,7 @@ class Engine:
         took = (time.perf_counter() - started) * 1000
         return SearchResult(
             query, snapshot, round(took, 2), answer.hits, answer.near_misses, answer.terms,
-            answer.barred_by, answer.near_symbols, answer.left_out,
+            answer.barred_by, answer.near_symbols, len(answer.changed),
         )  # fmt: skip
 
     def explain(
@@ -406,12 +415,15 @@ class Engine:
         pointed = self._views.read_pointer(pointer)
         if pointed is not None and update:
             # git works while numpy is loaded and the view is mapped.
-            wait = self.repository.start_changes(pointed[1])
+            wait = self.repository.start_changes(pointed[1], pointed[2])
         view = self._view(pointer)
         if view is None:
             self._publish(staged=False, at=None, progress=progress)
             view = self._require_view(pointer)
-            wait = self.repository.start_changes(view.meta.get("commit")) if update else None
+            wait = self._start_changes(view) if update else None
+        elif wait is not None and pointed is not None and pointed[0] != view.name:
+            wait()  # another process has published since: git was asked about a commit that this view does not show
+            wait = self._start_changes(view)
         if wait is None:
             commit = view.meta.get("commit")
             return (
@@ -425,24 +437,26 @@ class Engine:
     def _current_corpus(
         self, pointer: str, view: View, changes: Changes, progress: ProgressCallback | None
     ) -> tuple[Corpus, SnapshotInfo, str | None]:
-        from codesearch.overlay import find_difference, stale_candidates
+        from codesearch.overlay import find_difference, remarks
 
-        if self.repository.is_git and not changes.complete:
+        moved = changes.outside != view.meta.get("outside", "")
+        if self.repository.is_git and (moved or not changes.complete):
             self._publish(staged=False, at=None, progress=progress)
             view = self._require_view(pointer)
-            changes = self.repository.start_changes(view.meta.get("commit"))()
-        candidates = stale_candidates(view, changes)
-        difference = find_difference(view, self.repository, self.settings, candidates)
+            changes = self._start_changes(view)()
+        difference = find_difference(view, self.repository, self.settings, changes, doubtful=self._doubtful)
         slow = self.settings.model is not None and len(difference.edited) > 0
-        if difference.too_many or slow:
+        if difference.too_many or slow or remarks(view, difference):
             self._publish(staged=False, at=None, progress=progress)
             view = self._require_view(pointer)
-            difference = find_difference(
-                view, self.repository, self.settings, stale_candidates(view, changes), limited=False
-            )
+            changes = self._start_changes(view)()
+            difference = find_difference(view, self.repository, self.settings, changes, limited=False)
         corpus = self._remembered(view, difference)
         info = SnapshotInfo(changes.commit, changes.ref, changes.dirty, view.meta.get("commit"))
         return corpus, info, changes.commit
+
+    def _start_changes(self, view: View) -> Callable[[], Changes]:
+        return self.repository.start_changes(view.meta.get("commit"), view.meta.get("submodules", {}))
 
     def _fixed_corpus(
         self, staged: bool, at: str | None, progress: ProgressCallback | None
@@ -454,7 +468,8 @@ class Engine:
             self._publish(staged=staged, at=commit, progress=progress)
             view = self._require_view(pointer)
         shown = view.meta.get("commit")
-        ref = at if at else view.meta.get("ref")
+        # A date moves on: what is found is cited by the commit.
+        ref = view.meta.get("ref") if not at else at if git_date(at) is None else str(commit)[:_SHORT]
         return self._remembered(view), SnapshotInfo(shown, ref, False, shown), shown
 
     def _remembered(self, view: View, difference: Difference | None = None) -> Corpus:
@@ -508,7 +523,8 @@ class Engine:
 
         def read(path: str, blob: str) -> bytes | None:
             if from_git:
-                return next((content for _, content in self.repository.read_blobs([blob])), None)
+                content = next(self.repository.read_entries([Entry(path, blob)]))
+                return content if isinstance(content, bytes) else None
             try:
                 content = self.repository.read_file(path, max_bytes=self.settings.max_file_bytes)
             except (OSError, RepositoryError):
@@ -525,11 +541,14 @@ class Engine:
 
     def index_bytes(self) -> int:
         """What the index occupies on disk, and `clean` would free."""
-        return _folder_bytes(self.home)
+        from codesearch.view.published import folder_bytes
+
+        return folder_bytes(self.home)
 
     def status(self) -> Status:
         """The state of the index beside the state of the repository; indexes nothing."""
-        from codesearch.overlay import find_difference, stale_candidates
+        from codesearch.overlay import find_difference
+        from codesearch.view.published import folder_bytes
         from codesearch.view.table import NO_UNIT
 
         try:
@@ -537,7 +556,7 @@ class Engine:
         except CorruptIndexError:
             view = None
         indexed = view.meta.get("commit") if view else None
-        changes = self.repository.start_changes(indexed)()
+        changes = self._start_changes(view)() if view else self.repository.start_changes(None)()
         files = declarations = chunks = 0
         skipped: list[Skipped] = []
         stale: tuple[str, ...] = ()
@@ -554,9 +573,7 @@ class Engine:
                     reason = segment.skip_of(int(row["unit"]))
                 if reason is not None:
                     skipped.append(Skipped(path, reason))
-            difference = find_difference(
-                view, self.repository, self.settings, stale_candidates(view, changes), limited=False
-            )
+            difference = find_difference(view, self.repository, self.settings, changes, limited=False)
             stale = tuple(sorted(difference.paths))
         behind = self.repository.commits_behind(indexed) if indexed and changes.commit else None
         return Status(
@@ -571,8 +588,8 @@ class Engine:
             chunks=chunks,
             skipped=tuple(skipped),
             model=self._embedder.model_id,
-            store_bytes=_folder_bytes(self.home / "store"),
-            view_bytes=_folder_bytes(self.home / "segments") + _folder_bytes(self.home / "views"),
+            store_bytes=folder_bytes(self.home / "store"),
+            view_bytes=folder_bytes(self.home / "segments") + folder_bytes(self.home / "views"),
             location=str(self.home),
         )
 
@@ -626,16 +643,6 @@ def _refuse_symlinks(home: Path) -> None:
     for path in home.rglob("*"):
         if path.is_symlink():
             raise RepositoryError(f"{path} is a symbolic link.", "Remove it, or set CODESEARCH_HOME.")
-
-
-def _folder_bytes(folder: Path) -> int:
-    total = 0
-    for path in folder.rglob("*"):
-        try:
-            total += path.lstat().st_size if path.is_file() else 0
-        except OSError:
-            continue  # collected by another process in the meantime
-    return total
 
 
 def _came_from_arrays(error: BaseException) -> bool:

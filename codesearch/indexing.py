@@ -27,6 +27,7 @@ from codesearch.journal import Journal
 from codesearch.languages import Languages
 from codesearch.reporting import Work, make_report
 from codesearch.repository import Repository
+from codesearch.roles import role_of
 from codesearch.settings import Settings
 from codesearch.store import Store, StoredUnit, StoredVectors
 from codesearch.terms import count_chunk_terms
@@ -54,6 +55,7 @@ _MOST_SEGMENTS = 8  # a query visits each, and small ones cost as much as large 
 _DEAD_SHARE = 0.5  # of a segment's chunks that no file shows any more, before it is rewritten
 _BATCH_BYTES = 512 * 1024  # of source per task: large enough to hide the cost of sending it
 _SEGMENT_CHUNKS = 150_000  # about 100 MB in memory while it is put together
+_NO_MARKS: Mapping[str, Mapping[str, bool]] = {}
 _WORTH_PROCESSES = 3_000_000  # bytes of new source below which starting workers costs more than it saves
 
 
@@ -87,8 +89,13 @@ class IndexRun:
         self._began = time.time_ns()
         self._vanished: list[str] = []
 
-    def run(self, snapshot: Snapshot, from_worktree: bool) -> IndexReport:
-        """Publishes a view of the snapshot and reports what it cost. The store is written by `record`."""
+    def run(
+        self, snapshot: Snapshot, from_worktree: bool, marks: Mapping[str, Mapping[str, bool]] = _NO_MARKS
+    ) -> IndexReport:
+        """Publishes a view of the snapshot and reports what it cost. The store is written by `record`.
+
+        `marks` are what attributes say about paths; see `Repository.marks`.
+        """
         shop = self._shop
         shop.views.prepare()
         shop.journal.discard_unfinished()
@@ -98,7 +105,7 @@ class IndexRun:
         if old is not None and any(segment.path not in whole for segment in old.segments):
             old = None  # it shows a damaged segment, of which nothing can be believed
         rows = self._place(snapshot, old, from_worktree)
-        self._publish(snapshot, rows)
+        self._publish(snapshot, rows, marks)
         work = Work(self._parsed, self._embedded, time.perf_counter() - self._started)
         report = make_report(snapshot.commit, rows, self._segments, old, work)
         shop.views.collect()
@@ -133,8 +140,8 @@ class IndexRun:
             fixed = _fixed_skip(entry)
             if fixed is not None:
                 rows.append(FileRow(entry.path, entry.oid, skip=fixed))
-            elif entry.oid and (entry.path, entry.oid) in unchanged:
-                rows.append(unchanged[entry.path, entry.oid])
+            elif entry.oid and (row := unchanged.get((entry.path, entry.oid))) and self._is_whole(row, from_worktree):
+                rows.append(row)
             else:
                 unread.append(entry)
         self._make(self._unseen(unread, from_worktree, rows, waiting), len(unread))
@@ -155,7 +162,7 @@ class IndexRun:
             self._progress(Progress("indexing", done, len(entries)))
             if content is None:
                 # What could not be read may be readable next time, and git would not tell.
-                oid = "" if reason is SkipReason.UNREADABLE else entry.oid
+                oid = "" if reason in (SkipReason.UNREADABLE, SkipReason.NOT_FETCHED) else entry.oid
                 rows.append(FileRow(entry.path, oid, skip=reason))
                 continue
             blob = self._shop.repository.blob_id(content)
@@ -169,6 +176,15 @@ class IndexRun:
             if unit.key not in queued:
                 queued.add(unit.key)
                 yield Pending(unit, entry.path, content)
+
+    def _is_whole(self, row: FileRow, from_worktree: bool) -> bool:
+        """Whether a file that is the same for git has the same length: git may have written other line ends."""
+        if not from_worktree or row.unit == NO_UNIT:
+            return True
+        try:
+            return os.lstat(self._shop.repository.root / row.path).st_size == row.size
+        except OSError:
+            return False
 
     def _edited_since_listed(self, entry: Entry, blob: str) -> bool:
         """Whether a file that git called clean was changed before it was read; line-end filters differ too."""
@@ -235,9 +251,10 @@ class IndexRun:
     ) -> Iterator[tuple[Entry, bytes | None, SkipReason | None]]:
         limit = self._shop.settings.max_file_bytes
         if not from_worktree:
-            blobs = self._shop.repository.read_blobs([entry.oid for entry in entries], max_bytes=limit)
-            for entry, (_, content) in zip(entries, blobs, strict=True):
-                yield entry, content, SkipReason.TOO_LARGE if content is None else None
+            for entry, content in zip(
+                entries, self._shop.repository.read_entries(entries, max_bytes=limit), strict=True
+            ):
+                yield (entry, content, None) if isinstance(content, bytes) else (entry, None, content)
             return
         for entry in entries:
             try:
@@ -336,18 +353,23 @@ class IndexRun:
         segment, unit = self._places[key]
         return replace(row, segment=segment, unit=unit)
 
-    def _publish(self, snapshot: Snapshot, rows: list[FileRow]) -> None:
+    def _publish(self, snapshot: Snapshot, rows: list[FileRow], marks: Mapping[str, Mapping[str, bool]]) -> None:
         self._progress(Progress("publishing", 0, 1))
         rows[:] = self._compact(rows)
         used = sorted({row.segment for row in rows if row.unit != NO_UNIT})
         number = {old: new for new, old in enumerate(used)}
         segments = [self._segments[index] for index in used]
         placed = [replace(row, segment=number[row.segment]) if row.unit != NO_UNIT else row for row in rows]
+        if marks:
+            placed = [replace(row, role=role_of(row.path, marks.get(row.path, {}))) for row in placed]
         meta = {
             "commit": snapshot.commit,
             "ref": snapshot.ref,
             "dirty": snapshot.dirty,
             "changed": [*snapshot.changed, *self._vanished],
+            "outside": snapshot.outside,
+            "submodules": dict(snapshot.submodules),
+            "marked": bool(marks),
             "version": __version__,
             "model": self._shop.embedder.model_id,
             "recipe": self._recipe(),

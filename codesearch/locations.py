@@ -11,6 +11,10 @@ from codesearch.types import Anchor, Declaration, FileOutline
 
 _FORMS = "Give FILE:LINE, FILE:START-END, FILE#symbol or REV:FILE:LINE."
 _LINES = re.compile(r"^(?P<path>.+?):(?P<first>\d+)(?:-(?P<last>\d+))?$", re.DOTALL)
+# A colon inside a revision stands in braces, as in `@{2024-05-31 10:00}`, or in the time of a date.
+_REVISION = re.compile(
+    r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(Z| ?[+-]\d\d:?\d\d)?|([^:{]|\{[^}]*\})+)(?=:.)", re.DOTALL
+)
 _NO_CODE = ("//", "#", "/*", "*", "--", "@", '"')  # how comments, attributes and docs begin
 
 
@@ -51,7 +55,11 @@ def parse_location(text: str, exists: Callable[[str], bool]) -> Location:
             raise LocationError(f"{text} is no location.", _FORMS)
     revision = None
     if not exists(path) and ":" in path:
-        revision, _, path = path.partition(":")
+        found = _REVISION.match(path)
+        if found is None and not path.startswith(":"):
+            raise LocationError(f"{text} is no location.", _FORMS)
+        revision = found[0] if found else ""  # what is staged
+        path = path[len(revision) + 1 :]
     if not path:
         raise LocationError(f"{text} is no location.", _FORMS)
     return Location(path, first, last, symbol, revision)

@@ -17,8 +17,9 @@ import numpy as np
 
 from codesearch.errors import RepositoryError
 from codesearch.repository import Changes, Repository
+from codesearch.roles import Role, role_of
 from codesearch.settings import Settings
-from codesearch.types import Embedder
+from codesearch.types import Embedder, Entry, Snapshot
 from codesearch.view.corpus import Corpus, Source
 from codesearch.view.published import View
 from codesearch.view.segment import Segment
@@ -28,6 +29,7 @@ from codesearch.view.vectors import KnownVectors
 if TYPE_CHECKING:
     from codesearch.analysis import Analyser
 
+ATTRIBUTES = ".gitattributes"
 LARGEST_OVERLAY = 64  # files; analysing more on every search costs more than indexing them once
 LARGEST_OVERLAY_BYTES = 2 * 1024 * 1024
 
@@ -46,7 +48,7 @@ class Difference:
         return self.gone | frozenset(self.edited)
 
 
-def stale_candidates(view: View, changes: Changes) -> set[str]:
+def _stale_candidates(view: View, changes: Changes) -> set[str]:
     """Paths that may differ from the view: changed for git now, or when the view was made.
 
     A row without git's object id was dirty or untracked then; the view names what was staged or deleted.
@@ -57,9 +59,17 @@ def stale_candidates(view: View, changes: Changes) -> set[str]:
 
 
 def find_difference(
-    view: View, repository: Repository, settings: Settings, candidates: Iterable[str], *, limited: bool = True
+    view: View,
+    repository: Repository,
+    settings: Settings,
+    changes: Changes,
+    *,
+    doubtful: Iterable[str] = (),
+    limited: bool = True,
 ) -> Difference:
-    """Compares candidates with what the view shows, by reading them."""
+    """Compares what may have changed, and what is `doubtful`, with what the view shows, by reading it."""
+    candidates = {*_stale_candidates(view, changes), *doubtful}
+    visible = changes.visible(candidates)
     index_of = {path: index for index, path in enumerate(view.table.paths.to_list())}
     edited: dict[str, bytes] = {}
     gone: set[str] = set()
@@ -72,8 +82,10 @@ def find_difference(
         if row is not None and _unmoved(repository, path, row):
             continue
         try:
-            content = repository.read_file(path, max_bytes=settings.max_file_bytes)
+            content = repository.read_file(path, max_bytes=settings.max_file_bytes) if path in visible else None
         except (OSError, RepositoryError):
+            content = None
+        if content is None:
             if row is not None and int(row["unit"]) != NO_UNIT:
                 gone.add(path)
             continue
@@ -89,6 +101,12 @@ def find_difference(
     return Difference(edited, frozenset(gone))
 
 
+def remarks(view: View, difference: Difference) -> bool:
+    """Whether what attributes say about files has changed, also about files that are as they were."""
+    files = [path for path in difference.paths if path.rpartition("/")[2] == ATTRIBUTES]
+    return any(view.meta.get("marked") or b"linguist-" in difference.edited.get(path, b"") for path in files)
+
+
 def _unmoved(repository: Repository, path: str, row: np.void) -> bool:
     """Outside git, size and modification time tell whether a file is as it was; inside, git has told already."""
     if repository.is_git or not int(row["modified"]):
@@ -98,6 +116,21 @@ def _unmoved(repository: Repository, path: str, row: np.void) -> bool:
     except OSError:
         return False
     return status.st_size == int(row["size"]) and status.st_mtime_ns == int(row["modified"])
+
+
+def _roles(view: View, difference: Difference, repository: Repository) -> dict[str, Role]:
+    """The roles of edited files where attributes are used: those that the view knows, and those of new files."""
+    if not view.meta.get("marked"):
+        return {}
+    known = {path: index for index, path in enumerate(view.table.paths.to_list()) if path in difference.edited}
+    roles = {path: Role(int(view.table.rows[index]["role"])) for path, index in known.items()}
+    new = [Entry(path) for path in difference.edited if path not in known]
+    if new:
+        submodules = tuple(view.meta.get("submodules", {}).items())
+        attributes = [Entry(path) for path in view.table.paths.to_list() if path.rpartition("/")[2] == ATTRIBUTES]
+        marks = repository.marks(Snapshot(None, None, True, (*attributes, *new), submodules=submodules))
+        roles |= {entry.path: role_of(entry.path, marks.get(entry.path, {})) for entry in new}
+    return roles
 
 
 def lay_over(
@@ -126,10 +159,13 @@ def lay_over(
         rows = []
         items: dict[bytes, Pending] = {}
         number: dict[bytes, int] = {}
+        roles = _roles(view, difference, repository)
         for path, content in difference.edited.items():
             unit = analyser.identify(path, repository.blob_id(content), content)
             items.setdefault(unit.key, Pending(unit, path, content))
-            rows.append(FileRow(path, "", 0, number.setdefault(unit.key, len(number)), size=len(content)))
+            rows.append(
+                FileRow(path, "", 0, number.setdefault(unit.key, len(number)), size=len(content), role=roles.get(path))
+            )
         analyser.add(builder, list(items.values()))
         segments.append(builder.build())
         sources.append(Source(build_table(rows, embedder, {}), np.ones(len(rows), bool), len(view.segments)))

@@ -1,8 +1,9 @@
-"""What a path says about the role of a file: test, example, vendored, generated, documentation. Pure."""
+"""What a path and `.gitattributes` say about the role of a file: test, example, vendored, generated, docs. Pure."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from enum import IntFlag
 
 
@@ -39,10 +40,20 @@ _PATTERNS = (
 _COMPILED = tuple((role, re.compile(pattern, re.IGNORECASE)) for role, pattern in _PATTERNS)
 
 
-def role_of(path: str) -> Role:
-    """The roles that a `/`-separated path suggests."""
+_MARKS = {
+    "linguist-generated": Role.GENERATED,
+    "linguist-vendored": Role.VENDORED,
+    "linguist-documentation": Role.DOCS,
+}
+_NO_MARKS: Mapping[str, bool] = {}
+
+
+def role_of(path: str, marks: Mapping[str, bool] = _NO_MARKS) -> Role:
+    """The roles that a `/`-separated path suggests, and those that its attributes give it or deny it."""
     role = Role.NONE
     for candidate, pattern in _COMPILED:
         if pattern.search(path):
             role |= candidate
+    for name, given in marks.items():
+        role = role | _MARKS[name] if given else role & ~_MARKS[name]
     return role

@@ -34,14 +34,17 @@ ReadContent = Callable[[str, str], bytes | None]  # path, blob id → content, N
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Hits, best first, or the nearest misses when nothing fits."""
+    """Hits, best first, or the nearest misses when nothing fits.
+
+    `changed` are files that were looked at for a hit and do not hold what was indexed.
+    """
 
     hits: tuple[Hit, ...]
     near_misses: tuple[Hit, ...]
     terms: tuple[str, ...]
     barred_by: tuple[Filters, ...] = ()
     near_symbols: tuple[str, ...] = ()
-    left_out: int = 0
+    changed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +131,10 @@ class Searcher:
         kept = [each for each in first if min_score is None or each.hit.score >= min_score]
         hits = numbered(each.hit for each in self.reranked(asked, kept)[:limit])
         misses = () if kept else numbered(each.hit for each in first[:_NEAR_MISSES])
-        return Answer(hits, misses, asked.known, left_out=len(self._changed))
+        return Answer(hits, misses, asked.known, changed=self._changed_paths())
+
+    def _changed_paths(self) -> tuple[str, ...]:
+        return tuple(self.corpus.path(file) for file in sorted(self._changed))
 
     def ask(self, text: str, filters: Filters = _NO_FILTERS) -> Asked | None:
         """A query with its words looked up and its filters applied; None where nothing is asked, or of nothing."""

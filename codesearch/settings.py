@@ -9,9 +9,9 @@ Later sources win, key by key:
     < flags
 
 A repository's file may narrow what is indexed and add language files of its own, nothing else: `home` would
-make us write anywhere, `model` and `rerank` would make us load or download weights that its author chose, `jobs` and
-`max_file_bytes` would let it take the machine. Its `grammars` folder must lie inside the repository; language
-files are data, and name bundled grammars only.
+make us write anywhere, `model` and `rerank` would make us load or download weights that its author chose, `jobs`,
+`max_file_bytes` and `max_index_bytes` would let it take the machine. Its `grammars` folder must lie inside the
+repository; language files are data, and name bundled grammars only.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ class Settings:
     `home` is the folder that holds indexes, or None for the git directory itself (or the user cache directory
     where there is none). `model` names an embedding model, or is None for the one that ships. `rerank` names a
     CrossEncoder that puts the best hits into its own order, or is None ("none" in a source) for none. `jobs` is the
-    number of worker processes, 0 for one per available core. `exclude` are globs of paths never indexed.
+    number of worker processes, 0 for one per available core. Above `max_index_bytes`, an index run lets go of what
+    nothing uses. `exclude` are globs of paths never indexed.
     `grammars` is a folder of further language files.
     """
 
@@ -51,6 +52,7 @@ class Settings:
     rerank: str | None = None
     jobs: int = 0
     max_file_bytes: int = 4 * 1024 * 1024  # hand-written source above this was not seen; data files are
+    max_index_bytes: int = 4 << 30  # ten to twenty times the largest index of those in docs/measurements.md
     exclude: tuple[str, ...] = ()
     top_k: int = 10
     color: str = "auto"
@@ -277,12 +279,13 @@ _CHECKS: dict[str, Callable[[_Source, Any], Any]] = {
     "rerank": _rerank,
     "jobs": _number(0, LARGEST_JOBS, example=4),
     "max_file_bytes": _number(1, 1 << 40, example=4_194_304),
+    "max_index_bytes": _number(1, 1 << 50, example=4_294_967_296),
     "exclude": _globs,
     "top_k": _number(1, LARGEST_TOP_K, example=10),
     "color": _color,
     "grammars": _grammars,
 }
-_NUMBERS = frozenset({"jobs", "max_file_bytes", "top_k"})
+_NUMBERS = frozenset({"jobs", "max_file_bytes", "max_index_bytes", "top_k"})
 
 
 def _unknown_key(place: str, key: str, known: tuple[str, ...]) -> SettingsError:

@@ -17,7 +17,8 @@ import errno
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -32,7 +33,7 @@ from codesearch.errors import CorruptIndexError
 from codesearch.journal import TEXT_FIELDS, JournalPart
 from codesearch.types import Chunk, Kind, SkipReason, Span
 from codesearch.view.arrays import ArrayFile, write_arrays
-from codesearch.view.packing import pack_unit
+from codesearch.view.packing import pack_unit, unpack_unit
 from codesearch.view.segment import KEY_BYTES, KINDS
 from codesearch.view.vectors import KnownVectors
 
@@ -41,9 +42,10 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 _BATCH_KEYS = 500  # keys in one SQL IN list; far longer lists have crashed the query planner
+_BATCH_ROWS = 4096  # a few megabytes of vectors
 _FULL_SCAN = 5000  # wanted keys above which reading the whole key column is quicker than IN lists
 _COMPACT_EVERY = 16  # recorded runs between compactions: each run adds a version and a few files per table
-_RETENTION = timedelta(hours=2)  # readers of older table versions may be at work that long
+RETENTION = timedelta(hours=2)  # readers of older table versions may be at work that long
 
 
 # What LanceDB reports as `os error N` when its files are whole and the machine is at fault.
@@ -263,12 +265,72 @@ class Store:
                 halves[name] = np.frombuffer(bytes.fromhex("".join(keys)), "<u8")[:: KEY_BYTES // 8]
         return halves
 
-    def compact(self) -> None:
-        """Merges small files and drops versions that no reader can still be using. Raises as `record`."""
+    def retain(self, is_used: Callable[[bytes, str], bool], *, dry_run: bool = False) -> tuple[int, int]:
+        """Removes the units (key, blob) that are not used, and the texts and vectors of no other unit; counts both.
+
+        Units go first, so that one that is found is complete whenever this is killed. Raises as `record`.
+        """
         with _damage_noticed():
+            units: set[str] = set()
+            texts: set[str] = set()
+            for batch in self._stream("units", ["key", "blob", "packed"]):
+                for row in batch.to_pylist():
+                    if is_used(bytes.fromhex(row["key"]), row["blob"]):
+                        units.add(row["key"])
+                        texts.update(chunk["key"].tobytes().hex() for chunk in unpack_unit(row["packed"])[2])
+            gone = self._keep_only("units", units, dry_run), self._keep_only("chunks", texts, dry_run)
+            for name in self._table_names(self._connect()):
+                if name.startswith("vectors_"):
+                    self._keep_only(name, texts, dry_run)
+            if not dry_run:
+                self._known_path.unlink(missing_ok=True)
+                self._remember([], [])
+            return gone
+
+    def _keep_only(self, name: str, keys: set[str], dry_run: bool) -> int:
+        """Writes a table anew without the rows of other keys, and without repeated ones; returns how many those are."""
+        import pyarrow as pa
+
+        table = self._table(name)
+        if table is None:
+            return 0
+        present = [key for batch in self._stream(name, ["key"]) for key in batch["key"].to_pylist()]
+        kept = keys & set(present)
+        if dry_run or len(kept) == len(present):
+            return len(present) - len(kept)
+        schema = table.schema
+        seen: set[str] = set()
+
+        def rows() -> Iterator[pa.RecordBatch]:
+            for batch in self._stream(name, schema.names):
+                mask = []
+                for key in batch["key"].to_pylist():
+                    mask.append(key in kept and key not in seen)
+                    seen.add(key)
+                yield batch.filter(pa.array(mask, pa.bool_()))
+
+        if kept:
+            reader = pa.RecordBatchReader.from_batches(schema, rows())
+            self._connect().create_table(name, reader, mode="overwrite")
+        else:
+            self._connect().create_table(name, schema=schema, mode="overwrite")
+        return len(present) - len(kept)
+
+    def _stream(self, name: str, columns: list[str]) -> Iterator[pa.RecordBatch]:
+        table = self._table(name)
+        if table is not None and (total := table.count_rows()):
+            yield from table.search().select(columns).limit(total).to_batches(_BATCH_ROWS)
+
+    def compact(self, retention: timedelta = RETENTION) -> None:
+        """Merges small files and drops versions older than `retention`. Raises as `record`.
+
+        Only index runs read the store, and they hold the lock; LanceDB warns of readers that are not ours.
+        """
+        with warnings.catch_warnings(), _damage_noticed():
+            warnings.simplefilter("ignore", UserWarning)
             database = self._connect()
             for name in self._table_names(database):
-                database.open_table(name).optimize(cleanup_older_than=_RETENTION)
+                database.open_table(name).optimize(cleanup_older_than=retention)
 
     # --- LanceDB ---------------------------------------------------------------------------------------------
 

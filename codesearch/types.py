@@ -79,6 +79,7 @@ class SkipReason(StrEnum):
     UNREADABLE = "unreadable"
     SUBMODULE = "submodule"
     SYMLINK = "symlink"
+    NOT_FETCHED = "not fetched"  # git has no such object here: a partial clone, or a damaged one
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +247,8 @@ class Snapshot:
     """A repository's files at one moment. `entries` are sorted by path.
 
     `changed` are tracked paths that differ from `commit`: edited, staged or deleted (then there is no entry).
+    `outside` stands for the set of tracked files that a sparse checkout leaves out. `submodules` are those whose files
+    are among the entries, each with its commit.
     """
 
     commit: str | None
@@ -253,6 +256,8 @@ class Snapshot:
     dirty: bool
     entries: tuple[Entry, ...]
     changed: tuple[str, ...] = ()
+    outside: str = ""
+    submodules: tuple[tuple[str, str | None], ...] = ()
 
 
 class Place(StrEnum):
@@ -494,6 +499,26 @@ class IndexReport:
     declarations: DeclarationCounts
     skipped: tuple[Skipped, ...]
     seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """What `clean` removed, or with `dry_run` would remove: files, and rows of the durable record.
+
+    `freed_bytes` of a dry run counts the files only.
+    """
+
+    freed_bytes: int = 0
+    views: int = 0
+    segments: int = 0
+    units: int = 0
+    texts: int = 0
+    dry_run: bool = False
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether there was nothing to remove."""
+        return not (self.freed_bytes or self.views or self.segments or self.units or self.texts)
 
 
 @dataclass(frozen=True, slots=True)

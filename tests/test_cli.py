@@ -21,6 +21,7 @@ from codesearch.cli.verbs import codesearch
 from codesearch.errors import LocationError
 from codesearch.types import (
     Anchor,
+    Cleaned,
     DeclarationCounts,
     FileCounts,
     FileOutline,
@@ -114,9 +115,9 @@ class RecordedEngine:
     def languages(self) -> tuple[LanguageInfo, ...]:
         return (LanguageInfo("python", (".py",), (Kind.FUNCTION,)), LanguageInfo("go", (".go",), ()))
 
-    def clean(self, *, everything: bool = True) -> int:
+    def clean(self, *, everything: bool = True, dry_run: bool = False) -> Cleaned:
         self.calls.append(("clean", everything))
-        return 1_400_000
+        return Cleaned(1_400_000, 2, 1, dry_run=dry_run)
 
 
 class Terminal(io.StringIO):
@@ -487,7 +488,11 @@ def test_verbs_ask_the_engine_and_print(engine: RecordedEngine, run) -> None:
     assert run("languages").out == "python  .py\n        function\ngo      .go\n"
     assert json.loads(run("languages", "--json").out)["languages"][0]["extensions"] == [".py"]
     assert run("clean").out == "Removed the index: 1.4 MB freed.\n"
-    assert json.loads(run("clean", "--json").out) == {"schema": 1, "freed_bytes": 1_400_000}
+    removed = {"views": 2, "segments": 1, "units": 0, "texts": 0}
+    document = {"schema": 1, "freed_bytes": 1_400_000, "removed": removed, "dry_run": False}
+    assert json.loads(run("clean", "--json").out) == document
+    assert run("clean", "--gc").out == "Removed 2 views, 1 segment: 1.4 MB freed.\n"
+    assert run("clean", "--gc", "-n").out == "Would remove 2 views, 1 segment: 1.4 MB in files.\n"
 
 
 def test_outline_and_show_take_paths_from_where_the_user_stands(engine: RecordedEngine, run) -> None:

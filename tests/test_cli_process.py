@@ -147,7 +147,7 @@ def test_plain_folder_and_bare_repository_are_searched(repository: Path, tmp_pat
 def test_context_lines_reach_past_the_declaration(repository: Path) -> None:
     shown = codesearch(repository, "parse_config", "-k", "1", "-C", "9").stdout.decode()
     assert "    12-                     break\n" in shown
-    assert codesearch(repository, "parse_config", "-k1", "-C9", "--at", "HEAD").stdout.decode() == shown
+    assert codesearch(repository, "parse_config", "-k1", "-C9", "--at", "HEAD").stdout.decode() == f"HEAD:{shown}"
 
 
 def test_printed_locations_are_accepted_back_from_a_subfolder(repository: Path) -> None:

@@ -323,10 +323,10 @@ def test_files_of_a_bare_repository_are_shown_at_its_head(lamps: Path, tmp_path:
 def test_clean_removes_everything_and_the_next_search_makes_it_again(lamps: Path) -> None:
     engine = engine_of(lamps)
     engine.index()
-    assert engine.clean() > 0
+    assert engine.clean().freed_bytes > 0
     assert [path.name for path in (lamps / ".git/codesearch").iterdir()] in ([], ["lock"])
     assert paths_of(engine, "light_lamp")[0] == "src/lamp.py"
-    assert engine_of(lamps, home=lamps.parent / "elsewhere").clean() == 0
+    assert engine_of(lamps, home=lamps.parent / "elsewhere").clean().is_nothing
 
 
 def test_index_folder_that_cannot_be_made_is_an_error_with_a_hint(lamps: Path, tmp_path: Path) -> None:

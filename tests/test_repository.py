@@ -187,18 +187,24 @@ def test_stray_pointer_file_does_not_take_the_main_worktrees_key(tmp_path):
     assert Repository.open(tmp_path / "archive").worktree_key != "main"
 
 
-def test_submodule_is_one_entry_outside_and_a_repository_inside(tmp_path):
+def test_submodule_stands_for_its_files_outside_and_is_a_repository_inside(tmp_path):
     library = init(tmp_path / "lib", {"b.py": "b\n"})
     root = init(tmp_path / "r", {"a.py": "a\n"})
     git(root, "submodule", "--quiet", "add", str(library), "vendor/lib")
     head = commit(root)
     outer, inner = Repository.open(root), Repository.open(root / "vendor/lib")
-    assert Entry("vendor/lib", git_head(library), 0o160000) in outer.snapshot().entries
+    taken = outer.snapshot()
+    assert (listed(taken)["vendor/lib/b.py"], taken.submodules) == (B_ID, (("vendor/lib", git_head(library)),))
+    assert next(outer.read_entries([Entry("vendor/lib/b.py", B_ID)])) == b"b\n"
     assert (inner.root, inner.common_dir) == (root / "vendor/lib", root / ".git/modules/vendor/lib")
     assert listed(inner.snapshot()) == {"b.py": B_ID}
     write(root, {"vendor/lib/b.py": "changed\n"})
-    assert changes(root, head) == Changes(head, "main", False, frozenset(), True)
+    known = dict(taken.submodules)
+    assert outer.start_changes(head, known)() == Changes(head, "main", True, frozenset({"vendor/lib/b.py"}), True)
     assert listed(inner.snapshot()) == {"b.py": ""}
+    git(root, "submodule", "--quiet", "deinit", "--force", "vendor/lib")
+    assert outer.start_changes(head, known)() == Changes(head, "main", False, frozenset(), False)
+    assert listed(outer.snapshot())["vendor/lib"] == git_head(library)
 
 
 # --- snapshots of the work tree -----------------------------------------------------------------------------

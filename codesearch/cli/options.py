@@ -64,7 +64,7 @@ def json_option(command: Command) -> Command:
 def snapshot_options(command: Command) -> Command:
     """`--staged` and `--at`, for verbs that read a snapshot."""
     for option in (
-        click.option("--at", metavar="REV", help="Read a revision instead of the working tree."),
+        click.option("--at", metavar="REV", help="Read a revision (or date) instead of the working tree."),
         click.option("--staged", is_flag=True, help="Read what is staged instead of the working tree."),
     ):
         command = option(command)

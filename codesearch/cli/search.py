@@ -135,16 +135,20 @@ def search(
         origin = f"{at}:" if at is not None else f"{place.root}/"
         result = _with_snippets(result, [_widen(engine, hit, wanted, origin) for hit in result.hits])
     whole = wanted is not None
+    # A revision's files are not on disk: in text they are cited in it, and from the root.
+    cited, folder = result, place.prefix
+    if at is not None and form not in ("json", "jsonl"):
+        cited, folder = text.at_revision(result, result.snapshot.ref or at), ""
     output.print_hits(
-        result.hits,
+        cited.hits,
         form,
-        folder=place.prefix,
+        folder=folder,
         document=lambda: documents.search_document(result),
-        layout=lambda: text.search_layout(result.hits, folder=place.prefix, explain=explain, whole=whole),
+        layout=lambda: text.search_layout(cited.hits, folder=folder, explain=explain, whole=whole),
         color=output.wants_color(color, settings.color, sys.stdout),
     )
     if not result.hits:
-        output.print_note(text.near_misses_layout(result, folder=place.prefix))
+        output.print_note(text.near_misses_layout(cited, folder=folder))
         _suggest_verb(ctx, query)
     if no_update and result.left_out:
         output.print_note([text.left_out_line(result.left_out)])

@@ -155,17 +155,29 @@ def languages(session: Session) -> None:
 
 
 @verb
+@click.option("--gc", is_flag=True, help="Only what nothing uses any more.")
+@click.option("-n", "--dry-run", is_flag=True, help="Only say what would be removed.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
-def clean(session: Session, *, yes: bool) -> None:
-    """Remove this repository's index.
+def clean(session: Session, *, gc: bool, dry_run: bool, yes: bool) -> None:
+    """Remove this repository's index, or what nothing in it uses.
 
-    The next search makes it again. Asks first where a person can answer.
-    """
+    \b
+    codesearch clean              the index of this clone, with all its worktrees
+    codesearch clean --gc         views, segments and rows of files that neither git nor an index has
+    codesearch clean --gc -n      how much that would be
+
+    The next search makes the index again. Asks first where a person can answer. Past a size
+    (max_index_bytes), index runs collect by themselves.
+    """  # noqa: D301 - see above
+    if gc or dry_run:
+        cleaned = session.engine.clean(everything=not gc, dry_run=dry_run)
+        session.print(lambda: documents.clean_document(cleaned), lambda: text.clean_layout(cleaned, everything=not gc))
+        return
     size = session.engine.index_bytes()
     if size and not yes and sys.stdin is not None and sys.stdin.isatty():
         question = f"Remove the index, {shown_bytes(size)} in {sanitise(str(session.engine.home))}?"
         if not click.confirm(question, err=True):
             output.print_note(text.kept_layout())
             raise click.exceptions.Exit(1)
-    freed_bytes = session.engine.clean()
-    session.print(lambda: documents.clean_document(freed_bytes), lambda: text.clean_layout(freed_bytes))
+    cleaned = session.engine.clean()
+    session.print(lambda: documents.clean_document(cleaned), lambda: text.clean_layout(cleaned, everything=True))

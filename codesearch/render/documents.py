@@ -11,6 +11,7 @@ from dataclasses import asdict
 from typing import Any
 
 from codesearch.types import (
+    Cleaned,
     ExplainedHit,
     Explanation,
     FileOutline,
@@ -204,9 +205,10 @@ def languages_document(languages: Sequence[LanguageInfo]) -> Document:
     }
 
 
-def clean_document(freed_bytes: int) -> Document:
-    """What `clean` removed."""
-    return {"schema": SCHEMA, "freed_bytes": freed_bytes}
+def clean_document(cleaned: Cleaned) -> Document:
+    """What `clean` removed, or would remove."""
+    removed = {name: getattr(cleaned, name) for name in ("views", "segments", "units", "texts")}
+    return {"schema": SCHEMA, "freed_bytes": cleaned.freed_bytes, "removed": removed, "dry_run": cleaned.dry_run}
 
 
 def hooks_document(status: HooksStatus) -> Document:

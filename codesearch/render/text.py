@@ -15,12 +15,13 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from codesearch.render.safe import sanitise, sanitise_code, shown_bytes, shown_path
 from codesearch.types import (
     Anchor,
+    Cleaned,
     Copy,
     FileOutline,
     Filters,
@@ -241,14 +242,31 @@ def languages_layout(languages: Sequence[LanguageInfo]) -> Iterator[Line | Code]
             yield Line(((f"{'':{width}}  {' '.join(language.kinds)}", Role.FAINT),))
 
 
-def clean_layout(freed_bytes: int) -> Iterator[Line | Code]:
-    """What `clean` removed."""
-    yield plain(f"Removed the index: {shown_bytes(freed_bytes)} freed." if freed_bytes else "Nothing to remove.")
+def clean_layout(cleaned: Cleaned, *, everything: bool) -> Iterator[Line | Code]:
+    """What `clean` removed, or would remove."""
+    if cleaned.is_nothing:
+        yield plain("Nothing to remove.")
+        return
+    verb, freed = ("Would remove", "in files") if cleaned.dry_run else ("Removed", "freed")
+    counts = (("view", cleaned.views), ("segment", cleaned.segments), ("unit", cleaned.units), ("text", cleaned.texts))
+    parts = ", ".join(f"{count:,} {name}{'s' * (count != 1)}" for name, count in counts if count)
+    what = "the index" if everything else parts or "old versions"
+    yield plain(f"{verb} {what}: {shown_bytes(cleaned.freed_bytes)} {freed}.")
 
 
 def kept_layout() -> Iterator[Line | Code]:
     """What to say when `clean` was called off."""
     yield plain("Nothing was removed.")
+
+
+def at_revision(result: SearchResult, revision: str) -> SearchResult:
+    """A result whose files are cited in a revision, as `git grep` does: REV:path, from the root."""
+
+    def cited(hit: Hit) -> Hit:
+        copies = tuple(replace(copy, path=f"{revision}:{copy.path}") for copy in hit.copies)
+        return replace(hit, path=f"{revision}:{hit.path}", copies=copies)
+
+    return replace(result, hits=tuple(map(cited, result.hits)), near_misses=tuple(map(cited, result.near_misses)))
 
 
 # --- parts --------------------------------------------------------------------------------------------------

@@ -10,10 +10,12 @@ from collections.abc import Iterable, Iterator
 from codesearch.errors import RepositoryError
 from codesearch.repository.commands import Git
 from codesearch.repository.discovery import OID
+from codesearch.types import SkipReason
 
 # Ids asked at once. All of a batch must fit into a pipe (16 KiB on some systems), so that writing them never
 # waits for a git that itself waits to be read.
 _BATCH = 128
+_ALL_PRESENT = ("cat-file", "--batch-check=%(objectname)", "--batch-all-objects", "--unordered")
 
 
 def blob_id(content: bytes, object_format: str) -> str:
@@ -23,8 +25,8 @@ def blob_id(content: bytes, object_format: str) -> str:
     return digest.hexdigest()
 
 
-def read_blobs(git: Git, oids: Iterable[str], max_bytes: int | None) -> Iterator[tuple[str, bytes | None]]:
-    """Every id with its content, in order; None where there is no such blob or it is longer than `max_bytes`.
+def read_blobs(git: Git, oids: Iterable[str], max_bytes: int | None) -> Iterator[tuple[str, bytes | SkipReason]]:
+    """Every id with its content, in order, or why there is none: NOT_FETCHED, TOO_LARGE (than `max_bytes`).
 
     Sizes are asked before contents, so that git never unpacks what is too large.
     """
@@ -41,13 +43,22 @@ def read_blobs(git: Git, oids: Iterable[str], max_bytes: int | None) -> Iterator
                 for oid, size in zip(batch, found, strict=True)
                 if size is not None and (max_bytes is None or size <= max_bytes)
             ]
-            admitted = set(wanted)
             contents.ask(wanted)
-            for oid in batch:
-                yield oid, contents.next_content() if oid in admitted else None
+            admitted = set(wanted)
+            for oid, size in zip(batch, found, strict=True):
+                if oid in admitted:
+                    content = contents.next_content()
+                    yield oid, SkipReason.NOT_FETCHED if content is None else content
+                else:
+                    yield oid, SkipReason.NOT_FETCHED if size is None else SkipReason.TOO_LARGE
     finally:
         sizes.close()
         contents.close()
+
+
+def all_present(git: Git) -> frozenset[str]:
+    """The ids of all objects that are here; those that could be fetched are not among them."""
+    return frozenset(git.run(_ALL_PRESENT).decode().split())
 
 
 class _Batch:
@@ -58,6 +69,7 @@ class _Batch:
         self._mode = mode
         self._process: subprocess.Popen[bytes] | None = None
         self._asked: list[str] = []
+        self._present: frozenset[str] | None = None  # known once an object was found missing
 
     def ask(self, oids: list[str]) -> list[str]:
         """Sends ids; one `next_…` call per id must follow before the next question."""
@@ -88,27 +100,33 @@ class _Batch:
             self._process = None
 
     def _send(self) -> None:
-        if not self._asked:
+        sent = [oid for oid in self._asked if self._present is None or oid in self._present]
+        if not sent:
             return
         if self._process is None:
             self._process = self._git.open_pipe(("cat-file", self._mode))
         assert self._process.stdin is not None
         try:
-            self._process.stdin.write("".join(f"{oid}\n" for oid in self._asked).encode())
+            self._process.stdin.write("".join(f"{oid}\n" for oid in sent).encode())
             self._process.stdin.flush()
         except BrokenPipeError:
             pass  # the answer that does not come says it
 
     def _next_header(self) -> list[bytes] | None:
+        oid = self._asked.pop(0)
+        if self._present is not None and oid not in self._present:
+            return None
         assert self._process is not None
         assert self._process.stdout is not None
-        self._asked.pop(0)
         line = self._process.stdout.readline()
         if not line.endswith(b"\n"):
             # git gave up at this object (not fetched yet in a partial clone, or damaged): go on after it,
-            # unless it refuses the repository as a whole, which raises.
+            # unless it refuses the repository as a whole, which raises. Where one is missing, thousands may be.
             self._git.run(("rev-parse", "--git-dir"))
             self.close()
+            if self._present is None:
+                self._present = all_present(self._git)
+            self._present -= {oid}
             self._send()
             return None
         header = line.split()

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 
 from codesearch.errors import RepositoryError
 from codesearch.repository.commands import Git
 from codesearch.repository.discovery import OID, Location, read_head
 from codesearch.repository.files import file_mode, walk_folder
-from codesearch.repository.listings import STATUS, WorktreeStatus, parse_hidden, parse_paths, parse_status
+from codesearch.repository.listings import (
+    STATUS,
+    WorktreeStatus,
+    outside_of,
+    parse_hidden,
+    parse_listing,
+    parse_paths,
+    parse_status,
+)
 
 # git knows the empty tree without storing it; it stands for "no commit yet".
 EMPTY_TREE = {
@@ -26,7 +34,8 @@ class Changes:
     staged, untracked, deleted, hidden from git (assume-unchanged), or touched by commits since. A path may be
     gone from the disk, or be no regular file. `complete` is false when other paths may differ as well (that
     commit no longer exists, or there is no git): compare all files then. `dirty` compares with HEAD, not with
-    that commit.
+    that commit. `outside` is that of a snapshot taken now: another one means that a sparse checkout has changed,
+    in which git sees no change.
     """
 
     commit: str | None
@@ -34,6 +43,27 @@ class Changes:
     dirty: bool
     paths: frozenset[str]
     complete: bool
+    outside: str = ""
+    untracked: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
+    listing: bytes | None = field(default=None, compare=False, repr=False)  # of tracked files, as git gave it
+    submodules: Mapping[str, Changes] = field(default_factory=dict, compare=False, repr=False)
+
+    def visible(self, paths: Iterable[str]) -> set[str]:
+        """Those of the paths that belong to the work tree for git: tracked, or untracked and not ignored.
+
+        A file may have been neither deleted nor edited and still be gone: by a rule that ignores it now.
+        """
+        if self.listing is None:
+            return set(paths)
+        asked = set(paths)
+        for folder, changes in self.submodules.items():
+            prefix = folder + "/"
+            within = {path for path in asked if path.startswith(prefix)}
+            if within:
+                shown = changes.visible([path.removeprefix(prefix) for path in within])
+                return {prefix + path for path in shown} | self.visible(asked - within)
+        tracked = parse_listing(self.listing) if asked - self.untracked else frozenset()
+        return {path for path in asked if path in self.untracked or path in tracked}
 
 
 def start_changes(git: Git, location: Location, since: str | None) -> Callable[[], Changes]:
@@ -57,11 +87,16 @@ def start_changes(git: Git, location: Location, since: str | None) -> Callable[[
             found = parse_status(status.finish())
         paths = set(found.changed)
         paths.update(found.untracked)
+        listing = None
+        left_out: list[str] = []
         if flags is not None:
-            assumed, skipped = parse_hidden(flags.finish())
+            listing = flags.finish()
+            assumed, skipped = parse_hidden(listing)
             paths.update(assumed)
             # Left out by a sparse checkout, unless it is there after all.
-            paths.update(path for path in skipped if file_mode(location.root, path) is not None)
+            there = {path for path in skipped if file_mode(location.root, path) is not None}
+            paths.update(there)
+            left_out = [path for path in skipped if path not in there]
         complete = True
         try:
             if found.commit == head and diff is not None:
@@ -73,7 +108,10 @@ def start_changes(git: Git, location: Location, since: str | None) -> Callable[[
                     paths.update(parse_paths(git.run(_diff(old, found.commit))))
         except RepositoryError:  # that commit is gone: collected, rewritten, or beyond a shallow border
             complete = False
-        return Changes(found.commit, found.ref, found.is_dirty, frozenset(paths), complete)
+        return Changes(
+            found.commit, found.ref, found.is_dirty, frozenset(paths), complete, outside_of(left_out),
+            frozenset(found.untracked), listing,
+        )  # fmt: skip
 
     return finish
 

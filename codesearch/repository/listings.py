@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from hashlib import blake2b
 
 SUBMODULE = 0o160000
 
@@ -12,7 +14,7 @@ class IndexEntry:
     """One line of the index. `stage` is 0 unless in conflict.
 
     `hidden` says that git was told not to look at the file (assume-unchanged or skip-worktree), so that the
-    work tree may hold something else, or nothing.
+    work tree may hold something else, or nothing; `skipped`, that it was skip-worktree: a sparse checkout.
     """
 
     path: str
@@ -20,6 +22,7 @@ class IndexEntry:
     mode: int
     stage: int
     hidden: bool
+    skipped: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,7 @@ def parse_index(output: bytes) -> list[IndexEntry]:
     for record in _records(output):
         meta, _, path = record.partition("\t")
         tag, mode, oid, stage = meta.split(" ")
-        entries.append(IndexEntry(path, oid, int(mode, 8), int(stage), tag == "S" or tag.islower()))
+        entries.append(IndexEntry(path, oid, int(mode, 8), int(stage), tag == "S" or tag.islower(), tag in "Ss"))
     return entries
 
 
@@ -101,6 +104,17 @@ def parse_hidden(output: bytes) -> tuple[list[str], list[str]]:
             elif tag.islower():
                 assumed.append(path)
     return assumed, skipped
+
+
+def outside_of(left_out: Iterable[str]) -> str:
+    """What stands for a set of tracked files that are not in the work tree; "" for none."""
+    paths = "\0".join(sorted(left_out))
+    return blake2b(paths.encode("utf-8", "surrogateescape"), digest_size=8).hexdigest() if paths else ""
+
+
+def parse_listing(output: bytes) -> set[str]:
+    """Reads the output of `ls-files -z -v`: all paths."""
+    return {record[2:] for record in _records(output)}
 
 
 def parse_tree(output: bytes) -> list[tuple[str, str, int]]:

@@ -5,21 +5,29 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
 from pathlib import Path
+from types import MappingProxyType
 
 from codesearch.errors import RepositoryError, RevisionError
-from codesearch.repository import authorship, blobs, changes, files, ranges, snapshots
+from codesearch.repository import attributes, authorship, blobs, changes, files, ranges, snapshots, submodules
 from codesearch.repository.authorship import ChosenCommits
 from codesearch.repository.changes import Changes
 from codesearch.repository.commands import Git
+from codesearch.repository.dates import git_date
 from codesearch.repository.discovery import OID, Location, locate
+from codesearch.repository.listings import SUBMODULE
 from codesearch.repository.ranges import FilePair
-from codesearch.types import Filters, Place, Side, Snapshot
+from codesearch.types import Entry, Filters, Place, Side, SkipReason, Snapshot
 
-_NO_COMMIT_HINT = "Name a branch, a tag or a commit; `git log --oneline` lists commits."
+_NO_COMMIT_HINT = (
+    "Name a branch, a tag, a commit (`git log --oneline` lists them) or a date, as 2024-05-31 or 2 weeks ago."
+)
+_NONE: Mapping[str, str | None] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +51,7 @@ class Repository:
         self._location = location
         self._own_index = index_file
         self._git = Git(location, None if index_file is None else str(index_file))
+        self._inner: dict[Location, Repository] = {}
 
     @classmethod
     def open(cls, path: str | os.PathLike[str] = ".", *, index_file: str | None = None) -> Repository:
@@ -138,7 +147,27 @@ class Repository:
         that is not the hash of the bytes on disk. All others (edited, untracked, in conflict, hidden from
         git) have none; deleted ones, those outside a sparse checkout and nested repositories are left out.
         `dirty` counts untracked files. A plain folder is listed as it is.
+
+        In place of a submodule that is checked out stand its files: as they are, or of the commit that the index or
+        the revision names, as far as the submodule has it.
         """
+        taken = self._own_snapshot(staged, at)
+        links = [entry for entry in taken.entries if entry.mode == SUBMODULE]
+        modules = self._submodules() if links else {}
+        inner = {}
+        for entry in links:
+            if entry.path in modules:
+                fixed = staged or at is not None
+                with suppress(RepositoryError):  # a commit that was never fetched, or a damaged submodule
+                    inner[entry.path] = modules[entry.path].snapshot(at=entry.oid if fixed else None)
+        return submodules.with_submodules(taken, inner) if inner else taken
+
+    def _submodules(self) -> dict[str, Repository]:
+        """The submodules that are checked out now."""
+        found = submodules.find_submodules(self._git, self._location)
+        return {path: self._inner.setdefault(each, Repository(each)) for path, each in found.items()}
+
+    def _own_snapshot(self, staged: bool, at: str | None) -> Snapshot:
         if staged or at is not None:
             self._require_git()
         if not self.is_git:
@@ -154,13 +183,22 @@ class Repository:
             return snapshots.tree_snapshot(self._git, commit, ref)
         return snapshots.worktree_snapshot(self._git, self._location, self._index_file())
 
-    def start_changes(self, since: str | None) -> Callable[[], Changes]:
+    def start_changes(self, since: str | None, known: Mapping[str, str | None] = _NONE) -> Callable[[], Changes]:
         """Asks git in the background which files may differ from commit `since` (None: from nothing at all).
 
-        Returns at once; the returned function waits for the answer, and is to be called exactly once. A file
-        that enters a sparse checkout is not reported: git sees no change in it.
+        `known` are a snapshot's submodules. Returns at once; the returned function waits for the answer, and is to be
+        called exactly once. A file that enters a sparse checkout is not reported: git sees no change in it.
         """
-        return changes.start_changes(self._git, self._location, since)
+        own = changes.start_changes(self._git, self._location, since)
+        inner = {
+            path: module.start_changes(known.get(path), submodules.inside(path, known))
+            for path, module in self._submodules().items()
+        }
+        if not inner and not known:
+            return own
+        return lambda: submodules.join_changes(
+            own(), {path: finish() for path, finish in inner.items()}, submodules.direct(known)
+        )
 
     def read_file(self, path: str, max_bytes: int | None = None) -> bytes:
         """A work-tree file's bytes as they are on disk.
@@ -172,20 +210,101 @@ class Repository:
         """
         return files.read_inside(self.root, path, max_bytes)
 
+    def marks(self, snapshot: Snapshot, *, staged: bool = False, fixed: bool = False) -> dict[str, dict[str, bool]]:
+        """Path → linguist attribute → whether it is set, for the files of a snapshot that `.gitattributes` speaks of.
+
+        Read from the same state as the files: the work tree, the index (`staged`) or the snapshot's commit (`fixed`).
+        Starts no process where no such attribute is used.
+        """
+        if not self.is_git:
+            return {}
+        found: dict[str, dict[str, bool]] = {}
+        modules = self._submodules() if snapshot.submodules else {}
+        own = [entry for entry in snapshot.entries if not any(entry.path.startswith(f"{path}/") for path in modules)]
+        for path, module in modules.items():
+            prefix = path + "/"
+            inner = submodules.part_of(snapshot, path)
+            marked = module.marks(inner, fixed=staged or fixed)
+            found |= {prefix + name: marks for name, marks in marked.items()}
+        if not self._has_marks(own, staged or fixed):
+            return found
+        paths = [entry.path for entry in own]
+        if staged:
+            return found | attributes.ask_marks(self._git, paths, "--cached")
+        if fixed and snapshot.commit is not None:
+            return found | attributes.ask_marks_at(self._location, snapshot.commit, paths)
+        return found | attributes.ask_marks(self._git, paths)
+
+    def _has_marks(self, entries: Sequence[Entry], fixed: bool) -> bool:
+        files = [each for each in entries if each.path.rpartition("/")[2] == attributes.FILE]
+        assert self.common_dir is not None
+        with suppress(OSError):
+            if attributes.MARK in (self.common_dir / "info" / "attributes").read_bytes():
+                return True
+        if fixed:
+            contents = (content for _, content in blobs.read_blobs(self._git, [each.oid for each in files], None))
+            return any(isinstance(content, bytes) and attributes.MARK in content for content in contents)
+        for each in files:
+            with suppress(OSError):
+                if attributes.MARK in self.read_file(each.path):
+                    return True
+        return False
+
     def read_blobs(self, oids: Iterable[str], max_bytes: int | None = None) -> Iterator[tuple[str, bytes | None]]:
         """Blobs by id, in the order asked; None for what is no blob here or is longer than `max_bytes`.
 
         Contents are as stored, without filters. Two git processes serve all of them.
         """
         self._require_git()
-        return blobs.read_blobs(self._git, oids, max_bytes)
+        for oid, content in blobs.read_blobs(self._git, oids, max_bytes):
+            yield oid, content if isinstance(content, bytes) else None
+
+    def read_entries(self, entries: Iterable[Entry], max_bytes: int | None = None) -> Iterator[bytes | SkipReason]:
+        """The contents of a snapshot's entries as git has them, in order, or why there is none.
+
+        Those of a submodule are read from its own objects. Quick for entries in order of path.
+        """
+        self._require_git()
+        modules = self._submodules()
+
+        def owner(entry: Entry) -> str:
+            return next((path for path in modules if entry.path.startswith(f"{path}/")), "")
+
+        for path, group in groupby(entries, owner):
+            if path:
+                inside = (Entry(each.path[len(path) + 1 :], each.oid, each.mode) for each in group)
+                yield from modules[path].read_entries(inside, max_bytes)
+            else:
+                for _, content in blobs.read_blobs(self._git, (each.oid for each in group), max_bytes):
+                    yield content
+
+    def blobs_here(self) -> frozenset[str]:
+        """The ids of all objects that git has, in this repository and in its submodules; none without git."""
+        if not self.is_git:
+            return frozenset()
+        inner = [module.blobs_here() for module in self._submodules().values()]
+        return blobs.all_present(self._git).union(*inner)
+
+    def worktree_keys(self) -> set[str]:
+        """The `worktree_key` of every worktree that git knows of the clone, and of this one; none without git."""
+        if self.common_dir is None:
+            return set()
+        keys = {"main", self.worktree_key}
+        for git_dir in self.common_dir.glob("worktrees/*"):
+            with suppress(OSError):
+                root = Path(os.path.realpath((git_dir / "gitdir").read_text().rstrip("\n"))).parent
+                keys.add(_key_of(root, git_dir.name, digits=8))
+        return keys
 
     def blob_id(self, content: bytes) -> str:
         """The object id that git gives to these bytes without filters, in this repository's hash."""
         return blobs.blob_id(content, self._location.object_format)
 
     def resolve(self, revision: str) -> str:
-        """The id of the commit that a revision names; RevisionError if it names none."""
+        """The id of the commit that a revision names; RevisionError if it names none.
+
+        A date means the last commit until then that HEAD has led to by first parents.
+        """
         self._require_git()
         unknown = RevisionError(f"unknown revision '{revision}'", hint=self._hint_of_unknown())
         # git refuses such names for branches and tags; here they could only be options.
@@ -195,7 +314,17 @@ class Repository:
         commit = self._git.run(args, ok=(0, 1, 128)).decode("utf-8", "replace").strip()
         if not OID.fullmatch(commit):
             self._git.run(("rev-parse", "--git-dir"))  # raises if git refuses the repository as a whole
+            return self._resolve_date(revision, unknown)
+        return commit
+
+    def _resolve_date(self, text: str, unknown: RepositoryError) -> str:
+        date = git_date(text)
+        if date is None:
             raise unknown
+        args = ("rev-list", "-1", "--first-parent", f"--before={date}", "HEAD", "--")
+        commit = self._git.run(args, ok=(0, 128)).decode("utf-8", "replace").strip()
+        if not OID.fullmatch(commit):
+            raise RevisionError(f"There is no commit before {text}.", hint="See: git log --first-parent --reverse")
         return commit
 
     def _hint_of_unknown(self) -> str:

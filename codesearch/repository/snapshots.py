@@ -14,6 +14,7 @@ from codesearch.repository.listings import (
     SUBMODULE,
     IndexEntry,
     WorktreeStatus,
+    outside_of,
     parse_index,
     parse_status,
     parse_tree,
@@ -60,7 +61,8 @@ def worktree_snapshot(git: Git, location: Location, index_file: Path) -> Snapsho
             break
     entries = _worktree_entries(location, listed, status)
     changed = tuple(sorted(status.changed))
-    return Snapshot(status.commit, status.ref, status.is_dirty, tuple(_sorted(entries.values())), changed)
+    outside = outside_of(each.path for each in listed if each.skipped and file_mode(location.root, each.path) is None)
+    return Snapshot(status.commit, status.ref, status.is_dirty, tuple(_sorted(entries.values())), changed, outside)
 
 
 def _worktree_entries(location: Location, listed: list[IndexEntry], status: WorktreeStatus) -> dict[str, Entry]:

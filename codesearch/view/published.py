@@ -10,7 +10,7 @@ import json
 import os
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,9 +20,9 @@ import numpy as np
 from codesearch.errors import CorruptIndexError
 from codesearch.view.corpus import Corpus, Source
 from codesearch.view.segment import FORMAT, Segment
-from codesearch.view.table import FileTable
+from codesearch.view.table import NO_UNIT, FileTable
 
-_GRACE_SECONDS = 900  # unreferenced files stay this long: a reader may be between pointer and open
+GRACE_SECONDS = 900  # unreferenced files stay this long: a reader may be between pointer and open
 _REVISION_SECONDS = 7 * 86400  # views of old revisions are cheap to make again from the store
 
 
@@ -79,18 +79,20 @@ class ViewFolder:
         found = self.read_pointer(pointer)
         return found[0] if found else None
 
-    def read_pointer(self, pointer: str) -> tuple[str, str | None] | None:
-        """The file name of the view that a pointer names and the commit it shows, or None."""
+    def read_pointer(self, pointer: str) -> tuple[str, str | None, dict[str, str | None]] | None:
+        """The file name of the view that a pointer names, the commit it shows and those of submodules; or None."""
         try:
             raw = json.loads((self.pointers / f"{pointer}.json").read_bytes())
-            name, commit = raw["view"], raw["commit"]
+            name, commit, submodules = raw["view"], raw["commit"], raw.get("submodules", {})
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise CorruptIndexError("The index pointer is damaged.", "Run: codesearch index") from error
         if not isinstance(name, str) or Path(name).name != name or not isinstance(commit, str | None):
             raise CorruptIndexError("The index pointer is damaged.", "Run: codesearch index")
-        return name, commit
+        if not isinstance(submodules, dict) or any(not isinstance(each, str | None) for each in submodules.values()):
+            raise CorruptIndexError("The index pointer is damaged.", "Run: codesearch index")
+        return name, commit, submodules
 
     def _open_view(self, name: str, verify: bool) -> View:
         table = FileTable.open(self.views / name, verify=verify)
@@ -98,7 +100,7 @@ class ViewFolder:
         if not isinstance(names, list) or any(not isinstance(part, str) or Path(part).name != part for part in names):
             raise CorruptIndexError(f"{name} is damaged.", "Run: codesearch index")
         segments = tuple(Segment.open(self.segments / part) for part in names)
-        used = table.rows["segment"][table.rows["unit"] != np.uint32(0xFFFFFFFF)]
+        used = table.rows["segment"][table.rows["unit"] != NO_UNIT]
         if len(used) and int(used.max()) >= len(segments):
             raise CorruptIndexError(f"{name} is damaged.", "Run: codesearch index")
         return View(name, table, segments)
@@ -135,8 +137,9 @@ class ViewFolder:
         target = self.pointers / f"{pointer}.json"
         temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
         with temporary.open("w") as file:
-            # The commit stands here as well, so that git can be asked about it before any array is mapped.
-            json.dump({"format": FORMAT, "view": name, "commit": table.meta.get("commit")}, file)
+            # The commits stand here as well, so that git can be asked about them before any array is mapped.
+            commits = {"commit": table.meta.get("commit"), "submodules": table.meta.get("submodules", {})}
+            json.dump({"format": FORMAT, "view": name, **commits}, file)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(target)
@@ -144,33 +147,70 @@ class ViewFolder:
             _sync_folder(folder)
         return name
 
-    def collect(self, grace_seconds: float = _GRACE_SECONDS) -> int:
-        """Deletes what no pointer leads to and is older than the grace time; returns the bytes freed.
+    def pointer_names(self) -> list[str]:
+        """All pointers."""
+        return sorted(path.stem for path in self.pointers.glob("*.json"))
+
+    def collect(self) -> None:
+        """Deletes what no pointer leads to any more, after a time of grace.
 
         Call it under the index lock. Readers that have the files open keep them.
         """
-        kept: set[str] = set()
         for pointer in self.pointers.glob("at-*.json"):
             if time.time() - pointer.stat().st_mtime > _REVISION_SECONDS:
                 pointer.unlink(missing_ok=True)
-        for pointer in self.pointers.glob("*.json"):
+        for path in self.rubbish(GRACE_SECONDS):
+            path.unlink(missing_ok=True)
+
+    def rubbish(self, grace_seconds: float, dropped: Container[str] = ()) -> list[Path]:
+        """Files older than the grace time that no pointer leads to; pointers in `dropped` do not count."""
+        kept: set[str] = set()
+        for name, table in self._tables(dropped):
+            kept.add(name)
+            kept.update(table.meta.get("segments", ()))
+        now = time.time()
+        return [
+            path
+            for folder in (self.segments, self.views, self.pointers)
+            for path in folder.iterdir()
+            if path.name not in kept
+            and path.suffix in {".seg", ".view", ".tmp"}
+            and now - path.stat().st_mtime >= grace_seconds
+        ]
+
+    def shown_units(self, dropped: Container[str] = ()) -> set[bytes]:
+        """The keys of all units that some view shows; pointers in `dropped` do not count."""
+        shown: set[bytes] = set()
+        for name, _ in self._tables(dropped):
             try:
-                name = self.pointed(pointer.stem)
-                if name is not None:
-                    kept.add(name)
-                    kept.update(FileTable.open(self.views / name).meta.get("segments", ()))
+                view = self._open_view(name, verify=False)
             except (CorruptIndexError, FileNotFoundError):
                 continue
-        freed = 0
-        now = time.time()
-        for folder in (self.segments, self.views, self.pointers):
-            for path in folder.iterdir():
-                stale = path.name not in kept and path.suffix in {".seg", ".view", ".tmp"}
-                status = path.stat()
-                if stale and now - status.st_mtime >= grace_seconds:
-                    path.unlink(missing_ok=True)
-                    freed += status.st_size
-        return freed
+            rows = view.table.rows[view.table.rows["unit"] != NO_UNIT]
+            for number, segment in enumerate(view.segments):
+                units = rows["unit"][rows["segment"] == number]
+                shown.update(key.tobytes() for key in segment.units["key"][units[units < len(segment.units)]])
+        return shown
+
+    def _tables(self, dropped: Container[str]) -> Iterator[tuple[str, FileTable]]:
+        for pointer in self.pointer_names():
+            try:
+                name = None if pointer in dropped else self.pointed(pointer)
+                if name is not None:
+                    yield name, FileTable.open(self.views / name)
+            except (CorruptIndexError, FileNotFoundError):
+                continue
+
+
+def folder_bytes(folder: Path) -> int:
+    """The bytes of all files below a folder."""
+    total = 0
+    for path in folder.rglob("*"):
+        try:
+            total += path.lstat().st_size if path.is_file() else 0
+        except OSError:
+            continue  # collected by another process in the meantime
+    return total
 
 
 def _sync_folder(folder: Path) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codesearch.errors import CorruptIndexError
-from codesearch.roles import role_of
+from codesearch.roles import Role, role_of
 from codesearch.terms import count_terms
 from codesearch.types import Embedder, SkipReason
 from codesearch.view.arrays import ArrayFile, write_arrays
@@ -35,7 +35,8 @@ FILE = np.dtype(
 class FileRow:
     """One path of a snapshot. `oid` is git's id where the file was clean, else ""; `skip` names why no unit.
 
-    `modified` is the modification time in nanoseconds, kept for folders that git does not watch, else 0.
+    `modified` is the modification time in nanoseconds, kept for folders that git does not watch, else 0. `role` is None
+    where the path alone says it.
     """
 
     path: str
@@ -45,6 +46,7 @@ class FileRow:
     skip: SkipReason | None = None
     size: int = 0
     modified: int = 0
+    role: Role | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +157,7 @@ def build_table(rows: Iterable[FileRow], embedder: Embedder, meta: Mapping[str, 
         table["size"] = [min(row.size, 0xFFFFFFFF) for row in ordered]
         table["modified"] = [row.modified for row in ordered]
         table["skip"] = [skip_code(row.skip) for row in ordered]
-        table["role"] = [int(role_of(path)) for path in paths]
+        table["role"] = [int(role_of(row.path) if row.role is None else row.role) for row in ordered]
     codes, scales = quantise(embedder.embed_paths(paths))
     hashes, offsets, files = _postings(list(known), ids, owners)
     return FileTable(pack_strings(paths), table, codes, scales, hashes, offsets, files, dict(meta))
