@@ -57,7 +57,7 @@ PRIOR = {
     "nested": -1.5, "constructor": -1.5, "other_system": -1,
 }  # fmt: skip
 PRIOR_OF = {
-    "identifier": {"exact_name": 10, "same_words": 4, "exact_in_file": 4}
+    "identifier": {"exact_name": 16, "same_words": 4, "exact_in_file": 4}
 }  # where a name is all that is asked, it counts more
 # Doc comments name other declarations than their own, while who types a name into a query means it; and hardly any of
 # these repositories holds foreign or generated code.
