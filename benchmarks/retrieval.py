@@ -4,6 +4,7 @@
     python benchmarks/retrieval.py --questions FOLDER                   doc comments ask for their declarations
     python benchmarks/retrieval.py --checkouts FOLDER --docs 30         the same, made here of any repository
     python benchmarks/retrieval.py --checkouts FOLDER --commits 20      subjects of commits ask for what they changed
+    python benchmarks/retrieval.py --checkouts FOLDER --names 60        names ask for what is declared under them
     python benchmarks/retrieval.py --compare RUN1 RUN2                  what got worse and what better
 
 * files: FILE lists repositories (name, language, benchmark_root), `--annotations` has a `NAME.json` for each (query,
@@ -13,6 +14,7 @@
   exact@k: and shares at least half of their lines taken together.
 * `--docs` and `--commits` make their questions from every repository below `--checkouts`, as `codesearch eval` does;
   doc comments are asked of a copy that lacks them, subjects of the commit's parent.
+* `--names` takes names of at least four letters, of each kind in turn; any declaration of the name answers.
 
 `--run FILE` keeps every question with its hits. `--only NAME` (may be repeated) takes some of the repositories.
 Each repository is indexed from scratch by the command (its seconds and memory are those of the whole process tree)
@@ -26,13 +28,14 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
+import random
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, islice, zip_longest
 from pathlib import Path
 
 from measuring import ROOT, command, describe_machine, environment, peak_memory, run_measured
@@ -43,14 +46,20 @@ from run_tables import compare, report
 from runs import DECLARATIONS, FILES, SHOWN, Answer, Place, read_run, write_run
 
 from codesearch.engine import Engine
-from codesearch.errors import CodesearchError
+from codesearch.errors import CodesearchError, RepositoryError
 from codesearch.evaluation import Case
 from codesearch.harvesting import from_docs, from_history
+from codesearch.harvesting.docs import LARGEST_FILE
+from codesearch.harvesting.questions import declarations_of
 from codesearch.languages import Languages, load_languages
 from codesearch.locations import parse_location
+from codesearch.repository import Repository
 from codesearch.settings import Settings
-from codesearch.types import Filters
+from codesearch.terms import own_name
+from codesearch.types import Filters, Kind
 
+SHORTEST_NAME = 4  # letters; `x` is declared everywhere
+NO_NAMES = (Kind.SECTION, Kind.TEST, Kind.NAMESPACE)
 ROUNDS = 3  # of searches; the fastest counts, since other programs can only slow one down
 
 
@@ -108,7 +117,10 @@ def made_questions(arguments: argparse.Namespace, scratch: Path) -> Iterator[Ask
         if repository.root != folder.resolve():
             print(f"{folder.name}: no repository by itself, left out", file=sys.stderr)
             continue
-        if arguments.docs:
+        if arguments.names:
+            copy, category = folder, "names"
+            cases = declared_names(repository, languages, arguments.names)
+        elif arguments.docs:
             copy = scratch / "copies" / folder.name
             copy.mkdir(parents=True)
             cases, category = from_docs(repository, languages, arguments.docs, copy), "docs"
@@ -116,6 +128,26 @@ def made_questions(arguments: argparse.Namespace, scratch: Path) -> Iterator[Ask
             copy, category = folder, "commits"
             cases = from_history(repository, languages, arguments.commits)
         yield Asked(folder.name, copy, None, [_question(folder.name, case, category, languages) for case in cases])
+
+
+def declared_names(repository: Repository, languages: Languages, count: int) -> list[Case]:
+    """Names of the working tree, of each kind in turn, each with all the places that declare it."""
+    places: dict[str, list[str]] = {}
+    names: dict[Kind, list[str]] = {}
+    for entry in repository.snapshot().entries:
+        try:
+            content = repository.read_file(entry.path, max_bytes=LARGEST_FILE)
+        except (OSError, RepositoryError):
+            continue
+        for each in declarations_of(languages, entry.path, content):
+            name = own_name(each.symbol)
+            if len(name) >= SHORTEST_NAME and name.isidentifier() and each.kind not in NO_NAMES:
+                places.setdefault(name, []).append(f"{entry.path}:{each.span.start_line}-{each.span.end_line}")
+                names.setdefault(each.kind, []).append(name)
+    for some in names.values():
+        random.Random(count).shuffle(some)
+    in_turn = dict.fromkeys(name for row in zip_longest(*names.values()) for name in row if name)
+    return [Case(name, tuple(places[name])) for name in islice(in_turn, count)]
 
 
 def _question(repo: str, case: Case, category: str, languages: Languages) -> Answer:
@@ -189,16 +221,18 @@ def questions_of(arguments: argparse.Namespace, scratch: Path) -> Iterator[Asked
         return declaration_questions(arguments)
     if arguments.annotations and arguments.repositories and arguments.checkouts:
         return file_questions(arguments)
-    if arguments.checkouts and (arguments.docs or arguments.commits):
+    if arguments.checkouts and (arguments.docs or arguments.commits or arguments.names):
         return made_questions(arguments, scratch)
-    raise SystemExit("Give --questions, or --checkouts with --annotations and --repositories, --docs or --commits.")
+    raise SystemExit(
+        "Give --questions, or --checkouts with --annotations and --repositories, --docs, --commits or --names."
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for flag in ("questions", "checkouts", "annotations", "repositories", "run", "home"):
         parser.add_argument(f"--{flag}", type=Path)
-    for flag in ("docs", "commits"):
+    for flag in ("docs", "commits", "names"):
         parser.add_argument(f"--{flag}", type=positive, metavar="N")
     parser.add_argument("--only", action="append", metavar="NAME")
     parser.add_argument("--model", metavar="NAME")
