@@ -332,6 +332,7 @@ def main() -> None:
     add_questions(parser)
     parser.add_argument("--folds", type=int, default=0, help="only cross-validate, leaving out that share each time")
     parser.add_argument("--measured", type=Path, help="keep the measured signals here (.npy, pickled), or reuse them")
+    parser.add_argument("--without", action="append", default=[], metavar="SIGNAL", help="as if it were always 0")
     args = parser.parse_args()
 
     names: list[str] = []
@@ -344,6 +345,8 @@ def main() -> None:
             holder = np.empty(1, object)
             holder[0] = (names, questions)
             np.save(args.measured, holder)
+    for question in questions:
+        question.signals[:, [names.index(name) for name in args.without]] = 0
     print("by hand        ", report(questions, lambda q: q.signals @ prior_of(q.group, names), CROWDING))
     if args.folds:
         repositories = sorted({question.repository for question in questions})
