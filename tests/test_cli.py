@@ -7,6 +7,7 @@ import json
 import os
 import re
 import sys
+import time
 import types
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -568,6 +569,21 @@ def test_progress_is_drawn_only_on_a_terminal_and_only_after_a_while(monkeypatch
     assert r"parsing\x1b[2J" in drawn(Terminal(), 0.0)
     assert drawn(Terminal(), 60.0) == ""
     assert drawn(io.StringIO(), 0.0) == ""
+
+
+def test_bars_tell_how_fast_it_goes_and_how_long_it_takes_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr", stream := Terminal())
+    monkeypatch.setattr("codesearch.cli.progress.PATIENCE_S", 0.0)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "100")
+    with ProgressBars() as progress:
+        for done in range(0, 9000, 1000):
+            progress(Progress("parsing", done, 100_000))
+            time.sleep(0.05)
+        assert re.search(
+            r"parsing .*000/100000 \d+,\d{3}/s 0:00:00 0:0\d left",
+            re.sub(r"\x1b\[[0-9;?]*[a-z]", "", stream.getvalue()),
+        )
 
 
 @pytest.mark.parametrize(("total", "expected"), [(None, []), (0, []), (4, ["2/4"])])

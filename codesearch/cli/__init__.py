@@ -8,6 +8,7 @@
     verbs      the group and the other commands
     asking, evaluating, duplicates, hooks    further verbs
     place      from where the user stands to the repository's root, and back
+    display    colour, links and pager: what flags, settings and the terminal come to
     output     where text, colour, JSON and errors go
     progress   bars on stderr for long work
 

@@ -92,6 +92,9 @@ def similar(
     as_jsonl: bool,
     as_vimgrep: bool,
     chosen_format: str | None,
+    null: bool,
+    group: bool,
+    no_snippet: bool,
     **flags: Any,
 ) -> int:
     """List the declarations that are most like the one at a LOCATION.
@@ -103,7 +106,10 @@ def similar(
     By meaning and by the words that both have. LOCATION is FILE:LINE or FILE#symbol; the declaration itself and its
     copies are no hits, its copies are named. Exit code: 0 hits, 1 nothing like it.
     """  # noqa: D301 - see verbs.py
-    form = options.choose_format(session.as_json, files_only, as_jsonl, as_vimgrep, chosen_format)
+    form = options.read_form(
+        as_json=session.as_json, files_only=files_only, as_jsonl=as_jsonl, as_vimgrep=as_vimgrep,
+        chosen_format=chosen_format, null=null, group=group, no_snippet=no_snippet,
+    )  # fmt: skip
     place = session.place
     filters = options.read_filters(place, session.engine, (), on_disk=True, **flags)
     limit = top_k or session.engine.settings.top_k
@@ -111,15 +117,15 @@ def similar(
         found = session.engine.similar(
             place.absolute_location(location), limit=limit, filters=filters, progress=progress
         )
-    if found.copies and form == "text":
+    if found.copies and form.name == "text":
         output.print_note([text.copies_line(found.copies, place.prefix, indent="")])
     output.print_hits(
         found.hits,
         form,
         folder=place.prefix,
         document=lambda: documents.similar_document(found),
-        layout=lambda: text.search_layout(found.hits, folder=place.prefix),
-        color=session.color,
+        layout=lambda: text.search_layout(found.hits, folder=place.prefix, snippets=form.snippets, group=group),
+        display=session.display,
     )
     if not found.hits:
         output.print_note([text.plain("Nothing like it was found.")])

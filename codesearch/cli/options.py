@@ -12,7 +12,7 @@ from codesearch.cli.routing import nearest
 from codesearch.errors import UsageError
 from codesearch.render.safe import sanitise
 from codesearch.render.text import Line, Role
-from codesearch.settings import COLORS, LARGEST_TOP_K, Settings, load_settings
+from codesearch.settings import LARGEST_TOP_K, Settings, load_settings
 from codesearch.types import Filters, Kind, LanguageInfo
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _PATH_HINT = "Give -p a file or folder; it counts from where you stand."
-FORMATS = ("text", "json", "jsonl", "vimgrep")
+FORMATS = ("text", "json", "jsonl", "vimgrep", "markdown")
 
 
 def place_options(command: Command) -> Command:
@@ -44,15 +44,6 @@ def rerank_option(command: Command) -> Command:
         "--rerank",
         metavar="MODEL",
         help="Put the best 50 hits into the order of this CrossEncoder, by name or path (none: off).",
-    )(command)
-
-
-def color_option(command: Command) -> Command:
-    """`--color`, for verbs that print text."""
-    return click.option(
-        "--color",
-        type=click.Choice(COLORS),
-        help="When to use colour. NO_COLOR is respected.  [default: auto]",
     )(command)
 
 
@@ -180,24 +171,40 @@ def open_engine(place: Place, settings: Settings | None = None) -> Engine:
 
 
 def form_options(command: Command) -> Command:
-    """How hits are printed, beside `--json`; `choose_format` takes their values."""
+    """How hits are printed, beside `--json`; `read_form` takes their values."""
     for option in (
-        click.option("--format", "chosen_format", type=click.Choice(FORMATS), help="The output format, by name."),
+        click.option("--no-snippet", is_flag=True, help="Print no code."),
+        click.option("--group", is_flag=True, help="Gather the hits of a file under its name."),
+        click.option("-0", "--null", is_flag=True, help="With -l or --vimgrep, end names of files by NUL."),
+        click.option("-l", "--files-with-matches", "files_only", is_flag=True, help="Print only the names of files."),
         click.option("--vimgrep", "as_vimgrep", is_flag=True, help="Print path:line:col:text."),
         click.option("--jsonl", "as_jsonl", is_flag=True, help="Print one JSON object per hit and line."),
-        click.option("-l", "--files-with-matches", "files_only", is_flag=True, help="Print only the names of files."),
+        click.option("--format", "chosen_format", type=click.Choice(FORMATS), help="The output format, by name."),
     ):
         command = option(command)
     return command
 
 
-def choose_format(as_json: bool, files_only: bool, as_jsonl: bool, as_vimgrep: bool, chosen_format: str | None) -> str:
+def read_form(
+    *,
+    as_json: bool,
+    files_only: bool,
+    as_jsonl: bool,
+    as_vimgrep: bool,
+    chosen_format: str | None,
+    null: bool,
+    group: bool,
+    no_snippet: bool,
+) -> output.Form:
     """The one output format that `--format` and its shortcuts (`--json` …) name; text if none does."""
     given = {"json": as_json, "jsonl": as_jsonl, "vimgrep": as_vimgrep, "files": files_only}
     named = {name for name, is_given in given.items() if is_given} | ({chosen_format} if chosen_format else set())
     if len(named) > 1:
         raise UsageError(f"Several output formats: {', '.join(sorted(named))}.", "Give one of them.")
-    return named.pop() if named else "text"
+    name = named.pop() if named else "text"
+    if null and name not in ("files", "vimgrep"):
+        raise UsageError("-0 ends names of files, which only -l and --vimgrep set apart.", "Try: -l -0")
+    return output.Form(name, null, group, not no_snippet)
 
 
 def split_commas(values: Iterable[str]) -> list[str]:

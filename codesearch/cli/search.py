@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from codesearch.cli import options, output
+from codesearch.cli.display import display_options, read_display
 from codesearch.cli.place import find_place
 from codesearch.cli.progress import ProgressBars
 from codesearch.cli.routing import QueryCommand, nearest, split_words, words_after_dashes
@@ -57,11 +57,10 @@ class Context:
     help="Show N lines before each match.",
 )
 @click.option("--context", type=click.IntRange(min=0), metavar="N", help="Show N lines around each match; also -C N.")
-@click.option("--no-snippet", is_flag=True, help="Print no code.")
 @click.option("--explain", is_flag=True, help="Print the signals that made each score.")
 @options.json_option
 @options.form_options
-@options.color_option
+@display_options
 @options.place_options
 @click.pass_context
 def search(
@@ -75,17 +74,21 @@ def search(
     rerank: str | None,
     min_score: float | None,
     every: bool,
-    files_only: bool,
     after: int | None,
     before: int | None,
     context: int | None,
-    no_snippet: bool,
     explain: bool,
     as_json: bool,
+    files_only: bool,
     as_jsonl: bool,
     as_vimgrep: bool,
     chosen_format: str | None,
+    null: bool,
+    group: bool,
+    no_snippet: bool,
     color: str | None,
+    hyperlink: str | None,
+    pager: bool,
     directories: tuple[str, ...],
     model: str | None,
     **flags: Any,
@@ -102,7 +105,10 @@ def search(
     options.check_snapshot(staged=staged, at=at)
     if min_score is not None and not math.isfinite(min_score):
         raise UsageError(f"--min-score must be a number, not {min_score}.", "Try: --min-score 0.5")
-    form = options.choose_format(as_json, files_only, as_jsonl, as_vimgrep, chosen_format)
+    form = options.read_form(
+        as_json=as_json, files_only=files_only, as_jsonl=as_jsonl, as_vimgrep=as_vimgrep,
+        chosen_format=chosen_format, null=null, group=group, no_snippet=no_snippet,
+    )  # fmt: skip
     folders, lines = _folders_and_lines(directories, context)
     place = find_place(folders)
     wanted = _context(before, after, lines)
@@ -129,23 +135,25 @@ def search(
             progress=progress,
         )
 
-    if no_snippet:
+    if not form.snippets:
         result = _with_snippets(result, [Snippet(hit.start_line, ()) for hit in result.hits])
-    elif wanted is not None and form in ("text", "json", "jsonl"):
+    elif wanted is not None and form.name in ("text", "json", "jsonl", "markdown"):
         origin = f"{at}:" if at is not None else f"{place.root}/"
         result = _with_snippets(result, [_widen(engine, hit, wanted, origin) for hit in result.hits])
     whole = wanted is not None
     # A revision's files are not on disk: in text they are cited in it, and from the root.
     cited, folder = result, place.prefix
-    if at is not None and form not in ("json", "jsonl"):
+    if at is not None and form.name not in ("json", "jsonl"):
         cited, folder = text.at_revision(result, result.snapshot.ref or at), ""
     output.print_hits(
         cited.hits,
         form,
         folder=folder,
         document=lambda: documents.search_document(result),
-        layout=lambda: text.search_layout(cited.hits, folder=folder, explain=explain, whole=whole),
-        color=output.wants_color(color, settings.color, sys.stdout),
+        layout=lambda: text.search_layout(
+            cited.hits, folder=folder, explain=explain, whole=whole, group=group, terms=result.terms
+        ),
+        display=read_display(settings, place.root, color=color, hyperlink=hyperlink, pager=pager),
     )
     if not result.hits:
         output.print_note(text.near_misses_layout(cited, folder=folder))

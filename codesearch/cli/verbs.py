@@ -12,6 +12,7 @@ import click
 
 from codesearch import __version__
 from codesearch.cli import options, output
+from codesearch.cli.display import Display, display_options, read_display
 from codesearch.cli.place import Place, find_place
 from codesearch.cli.progress import ProgressBars
 from codesearch.cli.routing import Front
@@ -53,25 +54,32 @@ class Session:
     place: Place
     engine: Engine
     as_json: bool
-    color: bool
+    display: Display
 
     def print(self, document: Callable[[], Document], layout: Callable[[], Layout]) -> None:
         """Prints the one that was asked for."""
         if self.as_json:
             output.print_document(document())
         else:
-            output.print_layout(layout(), color=self.color)
+            output.print_layout(layout(), self.display)
 
 
 def verb(command: Callable[..., int | None], cls: type[click.Command] = click.Command) -> click.Command:
-    """Adds a verb to the group: its flags `--json`, `--color`, `-C` and `--debug` become a Session.
+    """Adds a verb to the group: its flags `--json`, `--color`, `-C` … become a Session.
 
     `--rerank`, where a verb has it, becomes a setting.
     """
 
     @functools.wraps(command)
     def run(
-        *, as_json: bool, color: str | None, directories: tuple[str, ...], model: str | None, **arguments: Any
+        *,
+        as_json: bool,
+        color: str | None,
+        hyperlink: str | None,
+        pager: bool,
+        directories: tuple[str, ...],
+        model: str | None,
+        **arguments: Any,
     ) -> int | None:
         place = find_place(directories)
         settings = load_settings(place.root, model=model, rerank=arguments.pop("rerank", None))
@@ -79,11 +87,11 @@ def verb(command: Callable[..., int | None], cls: type[click.Command] = click.Co
             place,
             options.open_engine(place, settings),
             as_json,
-            output.wants_color(color, settings.color, sys.stdout),
+            read_display(settings, place.root, color=color, hyperlink=hyperlink, pager=pager),
         )
         return command(session, **arguments)
 
-    for add_options in (options.place_options, options.color_option, options.json_option):
+    for add_options in (options.place_options, display_options, options.json_option):
         run = add_options(run)
     return codesearch.command(cls=cls)(run)
 
