@@ -7,6 +7,7 @@
     comparing  the verb that lists what differs between two snapshots
     verbs      the group and the other commands
     asking, evaluating, duplicates, hooks    further verbs
+    completion what a shell offers on Tab; shells is the verb that prints the script for it
     doctor     the check of the installation, which must work where nothing else does
     place      from where the user stands to the repository's root, and back
     display    colour, links and pager: what flags, settings and the terminal come to

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from codesearch.cli import options, output
+from codesearch.cli import completion, options, output
 from codesearch.cli.progress import ProgressBars
 from codesearch.cli.routing import QueryCommand, split_words, words_after_dashes
 from codesearch.cli.verbs import Session, verb
@@ -17,8 +17,13 @@ from codesearch.render.explanations import explanation_layout
 
 
 @functools.partial(verb, cls=QueryCommand)
-@click.argument("words", nargs=-1, metavar="QUERY... [PATH...]")
-@click.option("--expect", metavar="LOCATION", help="Say what became of FILE:LINE, FILE#symbol or FILE.")
+@click.argument("words", nargs=-1, metavar="QUERY... [PATH...]", shell_complete=completion.words)
+@click.option(
+    "--expect",
+    metavar="LOCATION",
+    shell_complete=completion.locations,
+    help="Say what became of FILE:LINE, FILE#symbol or FILE.",
+)
 @options.limit_option
 @options.rerank_option
 @options.filter_options
@@ -79,7 +84,7 @@ def explain(
 
 
 @verb
-@click.argument("location", metavar="LOCATION")
+@click.argument("location", metavar="LOCATION", shell_complete=completion.locations)
 @options.limit_option
 @options.filter_options
 @options.form_options

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from codesearch.cli import completion
 from codesearch.cli.verbs import Session, verb
 from codesearch.errors import CodesearchError
 from codesearch.render.documents import hooks_document
@@ -20,7 +21,7 @@ _ACTIONS = ("install", "uninstall", "status", "run", "work")
 
 
 @verb
-@click.argument("action", metavar="install|uninstall|status|run")
+@click.argument("action", metavar="install|uninstall|status|run", shell_complete=completion.one_of(*_ACTIONS[:4]))
 @click.option("--pre-commit", "staged", is_flag=True, help="The pre-commit hook too, which indexes what is staged.")
 @click.option("--git-dir", metavar="DIR", hidden=True, help="The git directory that a hook ran in.")
 @click.option("--index-file", metavar="FILE", hidden=True, help="Index what is staged in FILE (empty: as usual).")

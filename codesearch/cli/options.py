@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from codesearch.cli import output
+from codesearch.cli import completion, output
 from codesearch.cli.routing import nearest
 from codesearch.errors import UsageError
 from codesearch.render.safe import sanitise
@@ -31,7 +31,13 @@ def place_options(command: Command) -> Command:
         click.option("--model", metavar="NAME", help="Embed with this sentence-transformers model, by name or path."),
         click.option("--debug", is_flag=True, expose_value=False, help="Show a traceback when something fails."),
         click.option(
-            "-C", "--directory", "directories", metavar="DIR", multiple=True, help="Run as if started in DIR."
+            "-C",
+            "--directory",
+            "directories",
+            metavar="DIR",
+            multiple=True,
+            help="Run as if started in DIR.",
+            shell_complete=completion.folders,
         ),
     ):
         command = option(command)
@@ -55,7 +61,12 @@ def json_option(command: Command) -> Command:
 def snapshot_options(command: Command) -> Command:
     """`--staged` and `--at`, for verbs that read a snapshot."""
     for option in (
-        click.option("--at", metavar="REV", help="Read a revision (or date) instead of the working tree."),
+        click.option(
+            "--at",
+            metavar="REV",
+            shell_complete=completion.revisions,
+            help="Read a revision (or date) instead of the working tree.",
+        ),
         click.option("--staged", is_flag=True, help="Read what is staged instead of the working tree."),
     ):
         command = option(command)
@@ -84,13 +95,43 @@ def filter_options(command: Command) -> Command:
         click.option("--docs", is_flag=True, help="Only prose."),
         click.option("--no-tests", is_flag=True, help="No tests."),
         click.option("--tests", is_flag=True, help="Only tests."),
-        click.option("--symbol", "symbols", multiple=True, metavar="NAME", help="Only declarations of this name."),
-        click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Only functions, methods, classes, …"),
-        click.option("-t", "--lang", "languages", multiple=True, metavar="LANG", help="Only in this language."),
+        click.option(
+            "--symbol",
+            "symbols",
+            multiple=True,
+            metavar="NAME",
+            shell_complete=completion.symbols,
+            help="Only declarations of this name.",
+        ),
+        click.option(
+            "--kind",
+            "kinds",
+            multiple=True,
+            metavar="KIND",
+            shell_complete=completion.kinds,
+            help="Only functions, methods, classes, …",
+        ),
+        click.option(
+            "-t",
+            "--lang",
+            "languages",
+            multiple=True,
+            metavar="LANG",
+            shell_complete=completion.languages,
+            help="Only in this language.",
+        ),
         click.option(
             "-g", "--glob", "globs", multiple=True, metavar="GLOB", help="Only in paths like '*.py'; '!GLOB': not."
         ),
-        click.option("-p", "--path", "paths", multiple=True, metavar="PATH", help="Only in this file or folder."),
+        click.option(
+            "-p",
+            "--path",
+            "paths",
+            multiple=True,
+            metavar="PATH",
+            shell_complete=completion.paths,
+            help="Only in this file or folder.",
+        ),
     ):
         command = option(command)
     return command

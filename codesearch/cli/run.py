@@ -15,6 +15,8 @@ from codesearch.cli import doctor as doctor
 from codesearch.cli import evaluating as evaluating
 from codesearch.cli import hooks as hooks
 from codesearch.cli import output
+from codesearch.cli import shells as shells
+from codesearch.cli.completion import complete
 from codesearch.cli.routing import nearest_option, search_instead
 from codesearch.cli.verbs import codesearch
 from codesearch.errors import CodesearchError, LocationError, RevisionError
@@ -29,6 +31,8 @@ def run(words: list[str], interrupted: Callable[[], bool] = lambda: False) -> in
     `interrupted` tells whether Ctrl-C was pressed. Raises KeyboardInterrupt, and nothing else.
     """
     output.prepare_streams()
+    if (completed := complete(codesearch)) is not None:
+        return completed
     try:
         # Not `codesearch.main(…)`: it answers Ctrl-C with an empty line and a closed pipe with exit code 1.
         with codesearch.make_context("codesearch", words or ["--help"]) as context:

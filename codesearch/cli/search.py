@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from codesearch.cli import options, output
+from codesearch.cli import completion, options, output
 from codesearch.cli.display import display_options, read_display
 from codesearch.cli.place import find_place
 from codesearch.cli.progress import ProgressBars
@@ -32,7 +32,7 @@ class Context:
 
 
 @click.command(cls=QueryCommand, name="search")
-@click.argument("words", nargs=-1, metavar="QUERY... [PATH...]")
+@click.argument("words", nargs=-1, metavar="QUERY... [PATH...]", shell_complete=completion.words)
 @options.limit_option
 @options.filter_options
 @options.snapshot_options

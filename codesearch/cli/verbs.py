@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from codesearch import __version__
-from codesearch.cli import options, output
+from codesearch.cli import completion, options, output
 from codesearch.cli.display import Display, display_options, read_display
 from codesearch.cli.place import Place, find_place
 from codesearch.cli.progress import ProgressBars
@@ -120,7 +120,7 @@ def status(session: Session) -> None:
 
 
 @verb
-@click.argument("location", metavar="LOCATION")
+@click.argument("location", metavar="LOCATION", shell_complete=completion.locations)
 def show(session: Session, *, location: str) -> None:
     """Show the code at a LOCATION, in full.
 
@@ -135,7 +135,7 @@ def show(session: Session, *, location: str) -> None:
 
 
 @verb
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=completion.paths)
 def outline(session: Session, *, paths: tuple[str, ...]) -> None:
     """List the declarations of files.
 

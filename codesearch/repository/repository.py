@@ -371,6 +371,20 @@ class Repository:
         """
         return authorship.standing_lines(self._git, path, chosen, content=content, commit=commit)
 
+    def reference_names(self) -> list[str]:
+        """Branches and tags by their short names, the most recent first; none without git."""
+        if not self.is_git:
+            return []
+        args = (
+            "for-each-ref",
+            "--sort=-creatordate",
+            "--format=%(refname:short)",
+            "refs/heads",
+            "refs/tags",
+            "refs/remotes",
+        )
+        return self._git.run(args).decode("utf-8", "replace").splitlines()
+
     def commits_behind(self, commit: str) -> int | None:
         """How many commits lead from `commit` to HEAD; None unless HEAD descends from it."""
         if not self.is_git or not OID.fullmatch(commit):
