@@ -2,6 +2,7 @@
 
     run        one command to one exit code; errors in two lines
     routing    which word is the verb, which words are the query, which are paths
+    mistakes   what is wrong with a command line, and how to mend it
     options    the flags that several verbs share, and their checks
     search     the search command
     comparing  the verb that lists what differs between two snapshots

@@ -146,9 +146,9 @@ def split_words(
     return " ".join(words[:end]), tuple(words[end:])
 
 
-def nearest(word: str, known: Iterable[str]) -> str | None:
+def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:  # 0.6 is difflib's own default
     """The known word that `word` most likely stands for, or None."""
-    matches = difflib.get_close_matches(word.lower(), list(known), n=1, cutoff=0.6)  # difflib's own default
+    matches = difflib.get_close_matches(word.lower(), list(known), n=1, cutoff=cutoff)
     return matches[0] if matches else None
 
 

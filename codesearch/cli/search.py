@@ -11,9 +11,10 @@ import click
 
 from codesearch.cli import completion, options, output
 from codesearch.cli.display import display_options, read_display
+from codesearch.cli.mistakes import meant_verb
 from codesearch.cli.place import find_place
 from codesearch.cli.progress import ProgressBars
-from codesearch.cli.routing import QueryCommand, nearest, split_words, words_after_dashes
+from codesearch.cli.routing import VERB_GIVEN, QueryCommand, split_words, words_after_dashes
 from codesearch.errors import LocationError, UsageError
 from codesearch.render import documents, text
 from codesearch.settings import load_settings
@@ -95,13 +96,21 @@ def search(
 ) -> int:
     """Search the repository (the default verb).
 
-    The one around the current directory, indexing it first if need be.
+    \b
+    codesearch where do we retry failed uploads       words need no quotes
+    codesearch parseConfig -k 3                       an identifier, in any spelling
+    codesearch "load settings" src/ -t python,go      in a folder, in these languages
+    codesearch retry --kind method --no-tests -C 3    methods, with three lines around what matches
+    codesearch retry --at v1.2 --format markdown      in a revision, for a review
+    codesearch '"connection reset" -mock' -l          letter for letter, and without a word; names of files
+
+    The repository around the current directory is indexed first if need be.
 
     Several words are one query, in words or identifiers. PATHs after a quoted query, after `--`, or written
     with a slash restrict the search. `-C` takes a directory, or a number of context lines.
 
     Exit code: 0 hits, 1 nothing found, 2 error.
-    """
+    """  # noqa: D301 - see verbs.py
     options.check_snapshot(staged=staged, at=at)
     if min_score is not None and not math.isfinite(min_score):
         raise UsageError(f"--min-score must be a number, not {min_score}.", "Try: --min-score 0.5")
@@ -157,7 +166,7 @@ def search(
     )
     if not result.hits:
         output.print_note(text.near_misses_layout(cited, folder=folder))
-        _suggest_verb(ctx, query)
+    _suggest_verb(ctx, words, result)
     if no_update and result.left_out:
         output.print_note([text.left_out_line(result.left_out)])
     with ProgressBars() as progress:
@@ -204,8 +213,10 @@ def _widen(engine: Engine, hit: Hit, context: Context, origin: str) -> Snippet:
     return Snippet(shown.start_line, shown.lines, frozenset(best))
 
 
-def _suggest_verb(ctx: click.Context, query: str) -> None:
-    """A misspelt verb is a query like any other; where it finds nothing, say which verb was near."""
+def _suggest_verb(ctx: click.Context, words: Sequence[str], result: SearchResult) -> None:
     group = ctx.parent.command if ctx.parent else None
-    if isinstance(group, click.Group) and (verb := nearest(query, group.commands)) and verb != query:
-        output.print_note([text.Line(((f"Did you mean the command `codesearch {verb}`?", text.Role.PLAIN),))])
+    if not isinstance(group, click.Group) or VERB_GIVEN in ctx.meta:
+        return
+    verb = meant_verb(words, group.commands, found=bool(result.hits), known=result.terms)
+    if verb is not None:
+        output.print_note([text.plain(f"Did you mean the command `codesearch {verb}`?")])

@@ -99,7 +99,14 @@ def verb(command: Callable[..., int | None], cls: type[click.Command] = click.Co
 @verb
 @options.snapshot_options
 def index(session: Session, *, staged: bool, at: str | None) -> None:
-    """Bring the index up to date and report on it."""
+    """Bring the index up to date and report on it.
+
+    \b
+    codesearch index              the working tree; only what has changed is worked on
+    codesearch index --staged     what is staged
+    codesearch index --at v1.2    a revision, to be searched with --at v1.2
+    codesearch index --json       every file that was skipped, and why
+    """  # noqa: D301 - see above
     options.check_snapshot(staged=staged, at=at)
     options.note_plain_folder(session.engine)
     with ProgressBars() as progress:
@@ -112,8 +119,13 @@ def index(session: Session, *, staged: bool, at: str | None) -> None:
 def status(session: Session) -> None:
     """Show index and repository side by side.
 
+    \b
+    codesearch status            commit, changes, files, declarations, size, place
+    codesearch status --json     with every file that was skipped, and why
+    codesearch -C DIR status     of another repository
+
     What is stale, what was skipped and why, which model, how large and where.
-    """
+    """  # noqa: D301 - see above
     state = session.engine.status()
     folder = session.place.prefix
     session.print(lambda: documents.status_document(state), lambda: text.status_layout(state, folder=folder))
@@ -124,9 +136,15 @@ def status(session: Session) -> None:
 def show(session: Session, *, location: str) -> None:
     """Show the code at a LOCATION, in full.
 
+    \b
+    codesearch show src/upload.py:40                      the declaration around line 40
+    codesearch show src/upload.py#Uploader.retry          a declaration by name
+    codesearch show src/upload.py:40-52                   lines
+    codesearch show v1.2:src/upload.py#Uploader.retry     as it was in a revision
+
     LOCATION is FILE:LINE or FILE#symbol (the whole declaration) or FILE:A-B (lines); all may
     follow REV:, and FILE then counts from the repository's root.
-    """
+    """  # noqa: D301 - see above
     place = session.place
     shown = session.engine.show(place.absolute_location(location))
     # In REV:FILE the file counts from the root, wherever the user stands.
@@ -139,8 +157,13 @@ def show(session: Session, *, location: str) -> None:
 def outline(session: Session, *, paths: tuple[str, ...]) -> None:
     """List the declarations of files.
 
+    \b
+    codesearch outline src/upload.py             one file
+    codesearch outline src lib/queue.go          files of a folder, and another file
+    codesearch outline src/upload.py --json      with signatures, and which encloses which
+
     In order of start; nested ones are indented.
-    """
+    """  # noqa: D301 - see above
     place = session.place
     files = session.engine.outline([place.absolute(place.find(path)) for path in paths])
     folder = place.prefix

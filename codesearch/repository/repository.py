@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import os
 import re
@@ -320,6 +321,9 @@ class Repository:
     def _resolve_date(self, text: str, unknown: RepositoryError) -> str:
         date = git_date(text)
         if date is None:
+            near = difflib.get_close_matches(text, self.reference_names(), n=1)
+            if near:
+                unknown.hint = f"Did you mean {near[0]}?"
             raise unknown
         args = ("rev-list", "-1", "--first-parent", f"--before={date}", "HEAD", "--")
         commit = self._git.run(args, ok=(0, 128)).decode("utf-8", "replace").strip()
