@@ -103,7 +103,7 @@ class RecordedEngine:
     def status(self) -> Status:
         return Status("c0", "main", False, "c0", 0, (), 3, 9, 12, (), "static", 10, 20, "/x")
 
-    def outline(self, paths: list[str]) -> tuple[FileOutline, ...]:
+    def outline(self, paths: list[str], progress: object) -> tuple[FileOutline, ...]:
         self.calls.append(("outline", paths))
         return tuple(FileOutline(path, "python", ()) for path in paths)
 

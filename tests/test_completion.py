@@ -80,6 +80,11 @@ def offered(
         ("codesearch x --kind meth", ["plain,method"]),
         ("codesearch x --at v", ["plain,v1.0"]),
         ("codesearch x --at ", ["plain,feature/x", "plain,main", "plain,v1.0"]),
+        ("codesearch x --changed v1.0..m", ["plain,v1.0..main"]),
+        ("codesearch x --changed ma", ["plain,main"]),
+        ("codesearch changes v1.0...fea", ["plain,v1.0...feature/x"]),
+        ("codesearch changes st", ["plain,staged"]),
+        ("codesearch changes src/u", ["file,src/u"]),
         ("codesearch x --symbol Up", ["plain,Uploader"]),
         ("codesearch show src/upload.py#retry_l", ["plain,src/upload.py#retry_later"]),
         ("codesearch show sr", ["file,sr"]),
@@ -126,7 +131,7 @@ def test_symbols_come_within_a_tenth_of_a_second(repository: Path) -> None:
 
 
 def test_every_option_with_a_value_is_completed_or_free() -> None:
-    free = {"--model", "--context", "--symbol", "--min-score", "--top-k"}
+    free = {"--model", "--since", "--until", "--author", "--context", "--symbol", "--min-score", "--top-k"}
     for command in (codesearch.commands["search"], codesearch.commands["similar"]):
         for option in command.params:
             if option.param_type_name == "option" and not option.is_flag and not free & set(option.opts):  # type: ignore[attr-defined]

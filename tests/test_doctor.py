@@ -139,7 +139,9 @@ def test_a_check_that_fails_itself_is_one_that_is_wrong(monkeypatch: pytest.Monk
 
 
 def test_terminal_is_described(repository: Path) -> None:
-    shown, _ = in_terminal(repository, "doctor", "--color=never", columns=50, environment={"TERM": "xterm-kitty"})
+    shown, _ = in_terminal(
+        repository, "doctor", "--color=never", columns=50, environment={"TERM": "xterm-kitty", "LC_ALL": "C.UTF-8"}
+    )
     assert "well  terminal    xterm-kitty, 50 columns, no colour, links, utf-8\n" in shown
     told = {"columns": 80, "color": True, "links": False}
     poor = check_terminal({}, is_terminal=True, encoding="ascii", **told)

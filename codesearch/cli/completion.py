@@ -82,6 +82,15 @@ def revisions(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     return _items(_starting(_engine(ctx).repository.reference_names(), incomplete))
 
 
+def ranges(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Branches and tags, also behind the dots of a range; `staged`, `unstaged`; paths if nothing else fits."""
+    before, dots, start = incomplete.rpartition("..")
+    dots += "." if start.startswith(".") else ""
+    names = _starting(_engine(ctx).repository.reference_names(), start.removeprefix("."))
+    found = [*_starting(("staged", "unstaged"), incomplete), *(f"{before}{dots}{name}" for name in names)]
+    return _items(found) or paths(ctx, param, incomplete)
+
+
 def symbols(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
     """Symbols of the index, once a letter is there."""
     return _items(_engine(ctx).symbols(incomplete, limit=LIMIT)) if incomplete else []

@@ -6,14 +6,16 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from codesearch.cli import options, output
 from codesearch.cli.display import display_options, knows_links, read_display, wants_color
 from codesearch.cli.place import Place, find_place
+from codesearch.cli.progress import ProgressBars
 from codesearch.cli.verbs import codesearch
 from codesearch.errors import CodesearchError
 from codesearch.settings import Settings, load_settings
+from codesearch.types import Progress
 
 if TYPE_CHECKING:
     from codesearch.diagnosis import Check
@@ -48,7 +50,12 @@ def doctor(
     from codesearch.render.diagnoses import diagnosis_document, diagnosis_layout
 
     place = find_place(directories)
-    checks = list(_checks(place, model, color))
+    checks: list[Check] = []
+    stdout = sys.stdout  # bars put something else there while they are drawn
+    with ProgressBars() as progress:
+        for check in _checks(place, model, color, stdout):
+            progress(Progress(f"checked {check.name}", len(checks), None))
+            checks.append(check)
     if as_json:
         output.print_document(diagnosis_document(checks))
     else:
@@ -57,7 +64,7 @@ def doctor(
     return int(any(check.state is State.WRONG for check in checks))
 
 
-def _checks(place: Place, model: str | None, color: str | None) -> Iterator[Check]:
+def _checks(place: Place, model: str | None, color: str | None, stdout: TextIO) -> Iterator[Check]:
     from codesearch.diagnosis import (
         Check,
         State,
@@ -83,10 +90,10 @@ def _checks(place: Place, model: str | None, color: str | None) -> Iterator[Chec
         yield from check_repository(repository, home)
     yield check_terminal(
         os.environ,
-        is_terminal=sys.stdout.isatty(),
-        encoding=sys.stdout.encoding or "ascii",
+        is_terminal=stdout.isatty(),
+        encoding=stdout.encoding or "ascii",
         columns=shutil.get_terminal_size().columns,
-        color=wants_color(color, settings.color, sys.stdout),
+        color=wants_color(color, settings.color, stdout),
         links=knows_links(os.environ),
     )
     yield check_programs(os.environ)

@@ -89,7 +89,10 @@ def filter_options(command: Command) -> Command:
         click.option("--until", metavar="DATE", help="Only where a line from before then stands."),
         click.option("--since", metavar="DATE", help="Only where a line from after then stands."),
         click.option(
-            "--changed", metavar="RANGE", help="Only what A..B, main..., staged or unstaged added or changed."
+            "--changed",
+            metavar="RANGE",
+            shell_complete=completion.ranges,
+            help="Only what A..B, main..., staged or unstaged added or changed.",
         ),
         click.option("--code", is_flag=True, help="Only code."),
         click.option("--docs", is_flag=True, help="Only prose."),

@@ -165,7 +165,9 @@ def outline(session: Session, *, paths: tuple[str, ...]) -> None:
     In order of start; nested ones are indented.
     """  # noqa: D301 - see above
     place = session.place
-    files = session.engine.outline([place.absolute(place.find(path)) for path in paths])
+    named = [place.absolute(place.find(path)) for path in paths]
+    with ProgressBars() as progress:
+        files = session.engine.outline(named, progress=progress)
     folder = place.prefix
     session.print(lambda: documents.outline_document(files), lambda: text.outline_layout(files, folder=folder))
 
