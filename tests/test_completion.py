@@ -131,7 +131,7 @@ def test_symbols_come_within_a_tenth_of_a_second(repository: Path) -> None:
 
 
 def test_every_option_with_a_value_is_completed_or_free() -> None:
-    free = {"--model", "--since", "--until", "--author", "--context", "--symbol", "--min-score", "--top-k"}
+    free = {"--model", "--rerank", "--since", "--until", "--author", "--context", "--symbol", "--min-score", "--top-k"}
     for command in (codesearch.commands["search"], codesearch.commands["similar"]):
         for option in command.params:
             if option.param_type_name == "option" and not option.is_flag and not free & set(option.opts):  # type: ignore[attr-defined]

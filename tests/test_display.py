@@ -189,12 +189,9 @@ def test_citations_are_links_where_asked_and_only_what_is_on_disk(repository: Pa
     assert b"\x1b]8" not in codesearch(repository, "retry_failed_parts").stdout
     assert b"\x1b]8" in codesearch(repository, "outline", "src", CODESEARCH_HYPERLINK="always").stdout
 
-    subprocess.run(["git", "mv", "src/upload.py", "src/moved.py"], cwd=repository, check=True)
-    try:
-        before = codesearch(repository, "retry_failed_parts", "-k", "1", "--hyperlink=always", "--at=HEAD").stdout
-        assert before.startswith(b"src/upload.py:2-4  ")
-    finally:
-        subprocess.run(["git", "mv", "src/moved.py", "src/upload.py"], cwd=repository, check=True)
+    at = ("retry_failed_parts", "-k", "1", "--at=HEAD")
+    assert codesearch(repository, *at, "--hyperlink=always").stdout.startswith(b"HEAD:src/upload.py:2-4  ")
+    assert codesearch(repository, *at, "--format=markdown").stdout.startswith(b"### `HEAD:src/upload.py:2-4` `Uploader")
 
 
 # --- terminals ----------------------------------------------------------------------------------------------

@@ -42,6 +42,7 @@ class Form:
     null: bool = False
     group: bool = False
     snippets: bool = True
+    links: bool = True
 
 
 def print_hits(
@@ -66,7 +67,7 @@ def print_hits(
     elif form.name == "markdown":
         from codesearch.render.markdown import to_markdown
 
-        print_text(to_markdown(hits, folder=folder, snippets=form.snippets, group=form.group))
+        print_text(to_markdown(hits, folder=folder, snippets=form.snippets, group=form.group, links=form.links))
     else:
         print_layout(layout(), display)
 

@@ -10,8 +10,8 @@ import click
 
 from codesearch.cli import asking as asking  # their verbs add themselves to the group
 from codesearch.cli import comparing as comparing
-from codesearch.cli import duplicates as duplicates
 from codesearch.cli import doctor as doctor
+from codesearch.cli import duplicates as duplicates
 from codesearch.cli import evaluating as evaluating
 from codesearch.cli import hooks as hooks
 from codesearch.cli import mistakes, output

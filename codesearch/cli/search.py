@@ -154,6 +154,7 @@ def search(
     cited, folder = result, place.prefix
     if at is not None and form.name not in ("json", "jsonl"):
         cited, folder = text.at_revision(result, result.snapshot.ref or at), ""
+        form = replace(form, links=False)
     output.print_hits(
         cited.hits,
         form,
