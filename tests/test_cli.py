@@ -625,6 +625,18 @@ def test_bars_tell_how_fast_it_goes_and_how_long_it_takes_yet(monkeypatch: pytes
         )
 
 
+def test_bars_have_room_on_a_terminal_of_twenty_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr", stream := Terminal())
+    monkeypatch.setattr("codesearch.cli.progress.PATIENCE_S", 0.0)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "20")
+    with ProgressBars() as progress:
+        progress(Progress("indexing", 7, 300))
+    shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", stream.getvalue())
+    assert "indexing   7/300" in shown
+    assert "…" not in shown
+
+
 @pytest.mark.parametrize(("total", "expected"), [(None, []), (0, []), (4, ["2/4"])])
 def test_no_bar_and_no_count_while_the_total_is_unknown(
     monkeypatch: pytest.MonkeyPatch, total: int | None, expected: list[str]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bars
     from rich.progress import TaskID
 
+FULL_WIDTH = 60  # columns; a narrower terminal has room for the stage and the count
 PATIENCE_S = 0.3  # a bar that appears and vanishes within a blink only distracts
 
 
@@ -90,15 +91,13 @@ class ProgressBars:
                 minutes, seconds = divmod(int(left), 60)
                 return Text(f"{minutes}:{seconds:02} left", style="progress.remaining")
 
+        console = Console(stderr=True)
+        is_wide = console.width >= FULL_WIDTH
         bars = Bars(
             SpinnerColumn("line", finished_text=" "),  # ASCII, for terminals that have nothing else
             TextColumn("{task.description}", markup=False),
-            Bar(),
-            Count(),
-            Rate(),
-            TimeElapsedColumn(),
-            Left(),
-            console=Console(stderr=True),
+            *((Bar(), Count(), Rate(), TimeElapsedColumn(), Left()) if is_wide else (Count(),)),
+            console=console,
             transient=True,
         )
         bars.start()
