@@ -15,7 +15,7 @@ from codesearch.locations import find_lines, parse_location
 from codesearch.outlining import outline_of
 from codesearch.repository import Repository
 from codesearch.settings import Settings
-from codesearch.types import FileOutline, Shown, SkipReason
+from codesearch.types import FileOutline, Progress, ProgressCallback, Shown, SkipReason
 
 
 class Browser:
@@ -26,13 +26,16 @@ class Browser:
         self._languages = languages
         self._settings = settings
 
-    def outline(self, paths: Sequence[str]) -> tuple[FileOutline, ...]:
+    def outline(self, paths: Sequence[str], progress: ProgressCallback | None = None) -> tuple[FileOutline, ...]:
         """The declarations of files, read from the working tree as it is; a folder stands for its files.
 
         LocationError for a file that is named and cannot be read as text; inside a folder it is passed over.
         """
         outlines = []
-        for path, is_named in self._expand(paths).items():
+        files = self._expand(paths)
+        for number, (path, is_named) in enumerate(files.items()):
+            if progress is not None:
+                progress(Progress("reading", number, len(files)))
             try:
                 outlines.append(outline_of(self._languages, path, self._read_text(path)))
             except LocationError:

@@ -599,9 +599,16 @@ class Engine:
 
         return Browser(self.repository, self.language_set, self.settings)
 
-    def outline(self, paths: Sequence[str]) -> tuple[FileOutline, ...]:
+    def symbols(self, prefix: str, *, path: str | None = None, limit: int = 200) -> list[str]:
+        """Symbols that begin so, of all files or of one, as last indexed; indexes nothing."""
+        from codesearch.view.symbols import symbols_starting
+
+        view = self._views.open(self._pointer())
+        return [] if view is None else symbols_starting(view, prefix, path=path, limit=limit)
+
+    def outline(self, paths: Sequence[str], *, progress: ProgressCallback | None = None) -> tuple[FileOutline, ...]:
         """The declarations of files, read from the working tree as it is; a folder stands for its files."""
-        return self._browser.outline(paths)
+        return self._browser.outline(paths, progress)
 
     def show(self, location: str) -> Shown:
         """The declaration or the lines at a location: FILE:LINE, FILE:A-B, FILE#symbol, REV:FILE:LINE."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from codesearch.errors import LocationError
+from codesearch.terms import name_parts
 from codesearch.types import Anchor, Declaration, FileOutline
 
 _FORMS = "Give FILE:LINE, FILE:START-END, FILE#symbol or REV:FILE:LINE."
@@ -15,6 +17,7 @@ _LINES = re.compile(r"^(?P<path>.+?):(?P<first>\d+)(?:-(?P<last>\d+))?$", re.DOT
 _REVISION = re.compile(
     r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(Z| ?[+-]\d\d:?\d\d)?|([^:{]|\{[^}]*\})+)(?=:.)", re.DOTALL
 )
+NEAR_NAMES = 5  # more of them help nobody to remember
 _NO_CODE = ("//", "#", "/*", "*", "--", "@", '"')  # how comments, attributes and docs begin
 
 
@@ -98,7 +101,7 @@ def _named(where: Location, outline: FileOutline) -> tuple[tuple[int, int], Decl
     found = [item for item in outline.declarations if item.qualified_name == wanted]
     found = found or [item for item in outline.declarations if item.symbol == wanted]
     if not found:
-        near = [item.qualified_name for item in outline.declarations if wanted.lower() in item.symbol.lower()][:5]
+        near = near_names(wanted, [(item.symbol, item.qualified_name) for item in outline.declarations])
         hint = f"Did you mean {', '.join(near)}?" if near else f"See: codesearch outline {where.path}"
         raise LocationError(f"{where.path} declares no {wanted}.", hint)
     if len(found) > 1:
@@ -170,3 +173,12 @@ def _find_word(lines: Sequence[str], first: int, last: int, symbol: str) -> tupl
         if found and symbol:
             return number, found.start()
     return None
+
+
+def near_names(wanted: str, names: Iterable[tuple[str, str]]) -> list[str]:
+    """Qualified names, of (symbol, qualified name), that contain what was asked for, or are spelt much like it."""
+    listed = list(names)
+    word = name_parts(wanted)[-1].lower()
+    close = difflib.get_close_matches(word, [symbol.lower() for symbol, _ in listed], n=NEAR_NAMES)
+    found = [full for symbol, full in listed if word in symbol.lower() or symbol.lower() in close]
+    return list(dict.fromkeys(found))[:NEAR_NAMES]

@@ -56,6 +56,7 @@ class Settings:
     exclude: tuple[str, ...] = ()
     top_k: int = 10
     color: str = "auto"
+    hyperlink: str = "never"
     grammars: Path | None = None
 
 
@@ -236,7 +237,7 @@ def _rerank(source: _Source, value: Any) -> str:
     return value
 
 
-def _color(source: _Source, value: Any) -> str:
+def _when(source: _Source, value: Any) -> str:
     if value not in COLORS:
         raise source.wrong(f"one of {', '.join(COLORS)}", COLORS[0])
     return str(value)
@@ -282,7 +283,8 @@ _CHECKS: dict[str, Callable[[_Source, Any], Any]] = {
     "max_index_bytes": _number(1, 1 << 50, example=4_294_967_296),
     "exclude": _globs,
     "top_k": _number(1, LARGEST_TOP_K, example=10),
-    "color": _color,
+    "color": _when,
+    "hyperlink": _when,
     "grammars": _grammars,
 }
 _NUMBERS = frozenset({"jobs", "max_file_bytes", "max_index_bytes", "top_k"})

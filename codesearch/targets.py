@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from codesearch.errors import AmbiguousLocationError, LocationError
-from codesearch.locations import Location
+from codesearch.locations import Location, near_names
 from codesearch.types import Kind
 from codesearch.view.corpus import Corpus
 from codesearch.view.segment import Segment, kind_code
@@ -120,7 +120,7 @@ def _declaration(where: Location, names: _Names) -> int | None:
         found = [at for at in every if names.qualified(at) == where.symbol]
         found = found or [at for at in every if names.symbol(at) == where.symbol]
         if not found:
-            near = [names.qualified(at) for at in every if where.symbol.lower() in names.symbol(at).lower()][:5]
+            near = near_names(where.symbol, [(names.symbol(at), names.qualified(at)) for at in every])
             hint = f"Did you mean {', '.join(near)}?" if near else f"See: codesearch outline {where.path}"
             raise LocationError(f"{where.path} declares no {where.symbol}.", hint)
         if len(found) > 1:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Set
 from functools import lru_cache
 
 from codesearch.types import Chunk, ChunkTerms
@@ -77,6 +78,23 @@ def identifier_terms(identifier: str) -> tuple[str, ...]:
 def words(text: str) -> list[str]:
     """Identifiers and words of a text as they are written, in order, repeated ones included."""
     return _WORD.findall(text)
+
+
+def find_terms(text: str, terms: Set[str]) -> list[tuple[int, int]]:
+    """Where these terms stand in a text, as (start, end): whole identifiers, or the sub-words of others."""
+    found = []
+    for word in _WORD.finditer(text):
+        if not terms or terms.isdisjoint(identifier_terms(word.group())):
+            continue
+        if WHOLE + word.group().replace("_", "").lower() in terms:
+            found.append(word.span())
+            continue
+        shape = "".join(map(_ascii_of_same_case, word.group()))
+        for part in _SUBWORD.finditer(shape):
+            start, end = word.start() + part.start(), word.start() + part.end()
+            if text[start:end].lower() in terms:
+                found.append((start, end))
+    return found
 
 
 def count_subwords(text: str) -> int:

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import sys
+import time
 import types
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -102,7 +103,7 @@ class RecordedEngine:
     def status(self) -> Status:
         return Status("c0", "main", False, "c0", 0, (), 3, 9, 12, (), "static", 10, 20, "/x")
 
-    def outline(self, paths: list[str]) -> tuple[FileOutline, ...]:
+    def outline(self, paths: list[str], progress: object) -> tuple[FileOutline, ...]:
         self.calls.append(("outline", paths))
         return tuple(FileOutline(path, "python", ()) for path in paths)
 
@@ -250,6 +251,31 @@ def test_misspelt_verb_that_finds_nothing_names_the_verb(engine: RecordedEngine,
     assert run("statsu").err.splitlines()[-1] == "Did you mean the command `codesearch status`?"
 
 
+@pytest.mark.parametrize(
+    ("words", "verb"),
+    [
+        ("statsu", "status"),
+        ("similr src/upload.py:10", "similar"),
+        ("search statsu", None),  # the verb was given
+        ("status of things", None),
+        ("shows where parts are sent", None),  # a sentence
+        ("look for parts", None),
+    ],
+)
+def test_misspelt_verb_is_named_even_where_the_words_find_something(
+    engine: RecordedEngine, run, words: str, verb: str | None
+) -> None:
+    result = run(*words.split()) if not words.startswith("status ") else run("--", *words.split())
+    assert result.code == 0
+    assert result.err == (f"Did you mean the command `codesearch {verb}`?\n" if verb else "")
+
+
+def test_verb_misspelt_before_other_words_is_named_where_they_find_nothing(engine: RecordedEngine, run) -> None:
+    engine.hits = ()
+    assert run("serach", "foo", "bar").err.splitlines()[-1] == "Did you mean the command `codesearch search`?"
+    assert "Did you mean" not in run("look", "foo", "bar").err
+
+
 def test_every_flag_reaches_the_engine(engine: RecordedEngine, run) -> None:
     code = run(
         "retry uploads", "src/", "-p", "tests", "-t", "py,Go", "--kind", "method,class", "--symbol", "retry",
@@ -355,8 +381,20 @@ def test_default_number_of_hits_comes_from_the_settings(
         (["x", "-t", "pyton"], "Unknown language: pyton", "Did you mean python?"),
         (["x", "-t", "zzz"], "Unknown language: zzz", "Run: codesearch languages"),
         (["x", "--kind", "methd"], "Unknown kind: methd", "Did you mean method?"),
-        (["x", "-k", "0"], "Invalid value for '-k' / '--top-k': 0 is not in the range 1<=x<=1000.", "Run:"),
-        (["x", "-k", "1001"], "1001 is not in the range 1<=x<=1000.", "Run:"),
+        (
+            ["x", "-k", "0"],
+            "Invalid value for '-k' / '--top-k': 0 is not in the range 1<=x<=1000.",
+            "--top-k takes a whole number from 1 to 1000.",
+        ),
+        (["x", "-k", "1001"], "1001 is not in the range 1<=x<=1000.", "--top-k takes a whole number from 1 to 1000."),
+        (["x", "-k", "many"], "'many' is not a whole number.", "--top-k takes a whole number from 1 to 1000."),
+        (["x", "-A", "-1"], "-1 is not in the range x>=0.", "--after-context takes a whole number from 0 on."),
+        (["x", "--min-score", "high"], "'high' is not a number.", "Try: --min-score 0.5"),
+        (["x", "--format", "jsn"], "'jsn' is not one of 'text', 'json',", "Did you mean --format json?"),
+        (["x", "--color", "alway"], "'alway' is not one of", "Did you mean --color always?"),
+        (["x", "--hyperlnk=auto"], "No such option: --hyperlnk", "Did you mean --hyperlink?"),
+        (["x", "-t"], "Option '-t' requires an argument.", "Write -t LANG."),
+        (["hook", "instal"], "There is no `hook instal`.", "Did you mean `codesearch hook install`?"),
         (["x", "--foo"], "No such option: --foo", "Run: codesearch search --help; to search for dashes:"),
         (["x", "--no-test"], "No such option: --no-test", "Did you mean --no-tests?"),
         (["x", "--tests", "--no-tests"], "--tests and --no-tests together admit nothing.", "Give one"),
@@ -394,8 +432,8 @@ def test_default_number_of_hits_comes_from_the_settings(
         (["a query", "/"], "/ is outside the repository", "Use -C DIR"),
         (["x", "-C", "nowhere"], "nowhere does not exist.", "Give -C the folder"),
         (["show", "missing.py:3"], "missing.py names nothing.", "Run: codesearch outline"),
-        (["show"], "Missing argument 'LOCATION'.", "Run: codesearch show --help"),
-        (["outline"], "Missing argument 'PATH...'.", "Run: codesearch outline --help"),
+        (["show"], "Missing argument 'LOCATION'.", "Try: codesearch show src/upload.py:40"),
+        (["outline"], "Missing argument 'PATH...'.", "Try: codesearch outline src/upload.py"),
     ],
 )
 def test_errors_are_one_error_and_one_hint_line(
@@ -522,6 +560,8 @@ def test_without_arguments_help_goes_to_stdout_and_exits_2(run) -> None:
 def test_every_verb_and_every_option_has_help(run) -> None:
     for name, command in codesearch.commands.items():
         assert command.help, name
+        examples = re.findall(r"^ *(?:\S+ \"\$\()?codesearch .*", command.help, re.MULTILINE)
+        assert len(examples) >= 2, name
         for parameter in command.params:
             assert parameter.param_type_name == "argument" or parameter.help, (name, parameter.name)
         assert run(name, "--help").out.startswith(f"Usage: codesearch {name}")
@@ -568,6 +608,33 @@ def test_progress_is_drawn_only_on_a_terminal_and_only_after_a_while(monkeypatch
     assert r"parsing\x1b[2J" in drawn(Terminal(), 0.0)
     assert drawn(Terminal(), 60.0) == ""
     assert drawn(io.StringIO(), 0.0) == ""
+
+
+def test_bars_tell_how_fast_it_goes_and_how_long_it_takes_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr", stream := Terminal())
+    monkeypatch.setattr("codesearch.cli.progress.PATIENCE_S", 0.0)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "100")
+    with ProgressBars() as progress:
+        for done in range(0, 9000, 1000):
+            progress(Progress("parsing", done, 100_000))
+            time.sleep(0.05)
+        assert re.search(
+            r"parsing .*000/100000 \d+,\d{3}/s 0:00:00 0:0\d left",
+            re.sub(r"\x1b\[[0-9;?]*[a-z]", "", stream.getvalue()),
+        )
+
+
+def test_bars_have_room_on_a_terminal_of_twenty_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr", stream := Terminal())
+    monkeypatch.setattr("codesearch.cli.progress.PATIENCE_S", 0.0)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "20")
+    with ProgressBars() as progress:
+        progress(Progress("indexing", 7, 300))
+    shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", stream.getvalue())
+    assert "indexing   7/300" in shown
+    assert "…" not in shown
 
 
 @pytest.mark.parametrize(("total", "expected"), [(None, []), (0, []), (4, ["2/4"])])

@@ -11,6 +11,7 @@ import pytest
 
 from codesearch.locations import find_anchor
 from codesearch.render import documents, text
+from codesearch.render.markdown import to_markdown
 from codesearch.render.plain import to_plain
 from codesearch.render.safe import sanitise, sanitise_code, shown_bytes, shown_path
 from codesearch.render.terminal import print_layout
@@ -128,7 +129,7 @@ def test_json_has_exactly_the_keys_of_the_contract() -> None:
 
 
 def test_vimgrep_points_at_the_anchor_whatever_snippet_is_shown() -> None:
-    assert text.vimgrep_line(HIT) == "src/upload.py:11:9:    def retry(self, part):"
+    assert text.vimgrep_line(HIT) == "src/upload.py:11:9:    def retry(self, part):\n"
     without_snippet = replace(HIT, snippet=Snippet(10, ()))
     assert text.vimgrep_line(without_snippet) == text.vimgrep_line(HIT)
 
@@ -192,7 +193,7 @@ def test_long_query_is_said_back_in_part() -> None:
 
 def test_file_list_names_each_file_once_best_first() -> None:
     hits = [replace(HIT, path="b.py"), replace(HIT, path="a.py"), replace(HIT, path="b.py")]
-    assert text.file_list(hits) == ["b.py", "a.py"]
+    assert text.file_list(hits) == "b.py\na.py\n"
 
 
 def test_nothing_found_lists_the_nearest() -> None:
@@ -250,7 +251,7 @@ def test_no_output_carries_a_control_character_of_the_repository() -> None:
         text.languages_layout([language]),
     ]
     printed = [to_plain(layout) for layout in layouts]
-    printed += [text.vimgrep_line(hit), *text.file_list([hit])]
+    printed += [text.vimgrep_line(hit), text.file_list([hit]), to_markdown([hit]), to_markdown([hit], group=True)]
     printed += [
         documents.to_json(documents.search_document(result)),
         documents.to_json(documents.outline_document([FileOutline(HOSTILE, HOSTILE, (declaration,))])),

@@ -10,6 +10,7 @@ codesearch.terms and of unknown words are written down as a tokenizer. Nothing i
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import sys
 from pathlib import Path
@@ -18,6 +19,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from codesearch.diagnosis import SUMS
 from codesearch.embedding import _LONGEST_UNKNOWN, _SHORTEST_PIECE, _UNASKED
 from codesearch.terms import _LONGEST_IDENTIFIER, WHOLE
 
@@ -77,6 +79,14 @@ def write_files(folder: Path, terms: list[str], rows: np.ndarray, scale: np.ndar
             "requirements": {"sentence-transformers": {"specifier": ">=6.2", "reason": "It reads int8 rows."}},
         },
     )
+    write_sums(folder)
+
+
+def write_sums(folder: Path) -> None:
+    """Writes what `codesearch doctor` and `sha256sum --check` compare the other files with."""
+    files = sorted(path for path in folder.iterdir() if path.name != SUMS)
+    lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files]
+    (folder / SUMS).write_text("".join(lines), "ascii")
 
 
 def tokenizer_of(terms: list[str]) -> str:

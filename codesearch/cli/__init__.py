@@ -2,12 +2,16 @@
 
     run        one command to one exit code; errors in two lines
     routing    which word is the verb, which words are the query, which are paths
+    mistakes   what is wrong with a command line, and how to mend it
     options    the flags that several verbs share, and their checks
     search     the search command
     comparing  the verb that lists what differs between two snapshots
     verbs      the group and the other commands
     asking, evaluating, duplicates, hooks    further verbs
+    completion what a shell offers on Tab; shells is the verb that prints the script for it
+    doctor     the check of the installation, which must work where nothing else does
     place      from where the user stands to the repository's root, and back
+    display    colour, links and pager: what flags, settings and the terminal come to
     output     where text, colour, JSON and errors go
     progress   bars on stderr for long work
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from codesearch.cli import options, output
+from codesearch.cli import completion, options, output
 from codesearch.cli.progress import ProgressBars
 from codesearch.cli.routing import QueryCommand, split_words, words_after_dashes
 from codesearch.cli.verbs import Session, verb
@@ -17,8 +17,13 @@ from codesearch.render.explanations import explanation_layout
 
 
 @functools.partial(verb, cls=QueryCommand)
-@click.argument("words", nargs=-1, metavar="QUERY... [PATH...]")
-@click.option("--expect", metavar="LOCATION", help="Say what became of FILE:LINE, FILE#symbol or FILE.")
+@click.argument("words", nargs=-1, metavar="QUERY... [PATH...]", shell_complete=completion.words)
+@click.option(
+    "--expect",
+    metavar="LOCATION",
+    shell_complete=completion.locations,
+    help="Say what became of FILE:LINE, FILE#symbol or FILE.",
+)
 @options.limit_option
 @options.rerank_option
 @options.filter_options
@@ -79,7 +84,7 @@ def explain(
 
 
 @verb
-@click.argument("location", metavar="LOCATION")
+@click.argument("location", metavar="LOCATION", shell_complete=completion.locations)
 @options.limit_option
 @options.filter_options
 @options.form_options
@@ -92,6 +97,9 @@ def similar(
     as_jsonl: bool,
     as_vimgrep: bool,
     chosen_format: str | None,
+    null: bool,
+    group: bool,
+    no_snippet: bool,
     **flags: Any,
 ) -> int:
     """List the declarations that are most like the one at a LOCATION.
@@ -103,7 +111,10 @@ def similar(
     By meaning and by the words that both have. LOCATION is FILE:LINE or FILE#symbol; the declaration itself and its
     copies are no hits, its copies are named. Exit code: 0 hits, 1 nothing like it.
     """  # noqa: D301 - see verbs.py
-    form = options.choose_format(session.as_json, files_only, as_jsonl, as_vimgrep, chosen_format)
+    form = options.read_form(
+        as_json=session.as_json, files_only=files_only, as_jsonl=as_jsonl, as_vimgrep=as_vimgrep,
+        chosen_format=chosen_format, null=null, group=group, no_snippet=no_snippet,
+    )  # fmt: skip
     place = session.place
     filters = options.read_filters(place, session.engine, (), on_disk=True, **flags)
     limit = top_k or session.engine.settings.top_k
@@ -111,15 +122,15 @@ def similar(
         found = session.engine.similar(
             place.absolute_location(location), limit=limit, filters=filters, progress=progress
         )
-    if found.copies and form == "text":
+    if found.copies and form.name == "text":
         output.print_note([text.copies_line(found.copies, place.prefix, indent="")])
     output.print_hits(
         found.hits,
         form,
         folder=place.prefix,
         document=lambda: documents.similar_document(found),
-        layout=lambda: text.search_layout(found.hits, folder=place.prefix),
-        color=session.color,
+        layout=lambda: text.search_layout(found.hits, folder=place.prefix, snippets=form.snippets, group=group),
+        display=session.display,
     )
     if not found.hits:
         output.print_note([text.plain("Nothing like it was found.")])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from codesearch.cli import options, output
+from codesearch.cli import completion, options, output
 from codesearch.cli.progress import ProgressBars
 from codesearch.cli.verbs import Session, verb
 from codesearch.errors import RevisionError, UsageError
@@ -20,9 +20,24 @@ _DEFAULT = "HEAD"
 
 
 @verb
-@click.argument("words", nargs=-1, metavar="[RANGE] [PATH...]")
-@click.option("-t", "--lang", "languages", multiple=True, metavar="LANG", help="Only in this language.")
-@click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Only functions, methods, classes, …")
+@click.argument("words", nargs=-1, metavar="[RANGE] [PATH...]", shell_complete=completion.ranges)
+@click.option(
+    "-t",
+    "--lang",
+    "languages",
+    multiple=True,
+    metavar="LANG",
+    shell_complete=completion.languages,
+    help="Only in this language.",
+)
+@click.option(
+    "--kind",
+    "kinds",
+    multiple=True,
+    metavar="KIND",
+    shell_complete=completion.kinds,
+    help="Only functions, methods, classes, …",
+)
 def changes(session: Session, *, words: tuple[str, ...], languages: tuple[str, ...], kinds: tuple[str, ...]) -> int:
     """List the declarations that differ between two snapshots.
 

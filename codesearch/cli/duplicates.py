@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from codesearch.cli import options, output
+from codesearch.cli import completion, options, output
 from codesearch.cli.progress import ProgressBars
 from codesearch.cli.verbs import Session, verb
 from codesearch.render.duplicates import duplicates_document, duplicates_layout
@@ -16,7 +16,7 @@ _GROUPS = 20  # on two screens
 
 
 @verb
-@click.argument("words", nargs=-1, metavar="[PATH]...")
+@click.argument("words", nargs=-1, metavar="[PATH]...", shell_complete=completion.paths)
 @click.option("--exact", is_flag=True, help="Only copies with the same text, indentation aside.")
 @click.option(
     "--min-lines", type=click.IntRange(1), default=5, metavar="N",

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from codesearch.cli import completion
+from codesearch.cli.routing import nearest
 from codesearch.cli.verbs import Session, verb
-from codesearch.errors import CodesearchError
+from codesearch.errors import CodesearchError, UsageError
 from codesearch.render.documents import hooks_document
 from codesearch.render.hooks import hooks_layout
 
@@ -20,7 +22,7 @@ _ACTIONS = ("install", "uninstall", "status", "run", "work")
 
 
 @verb
-@click.argument("action", metavar="install|uninstall|status|run")
+@click.argument("action", metavar="install|uninstall|status|run", shell_complete=completion.one_of(*_ACTIONS[:4]))
 @click.option("--pre-commit", "staged", is_flag=True, help="The pre-commit hook too, which indexes what is staged.")
 @click.option("--git-dir", metavar="DIR", hidden=True, help="The git directory that a hook ran in.")
 @click.option("--index-file", metavar="FILE", hidden=True, help="Index what is staged in FILE (empty: as usual).")
@@ -41,7 +43,10 @@ def hook(session: Session, *, action: str, staged: bool, git_dir: str | None, in
     from codesearch.hooks import Hooks, ask
 
     if action not in _ACTIONS:
-        raise click.UsageError(f"There is no `hook {action}`.", click.get_current_context())
+        near = nearest(action, _ACTIONS[:4])
+        if near is None:
+            raise click.UsageError(f"There is no `hook {action}`.", click.get_current_context())
+        raise UsageError(f"There is no `hook {action}`.", f"Did you mean `codesearch hook {near}`?")
     repository = session.engine.repository
     if action == "run":
         with suppress(CodesearchError, OSError):  # git goes on, whatever it is

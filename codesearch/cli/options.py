@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from codesearch.cli import output
+from codesearch.cli import completion, output
 from codesearch.cli.routing import nearest
 from codesearch.errors import UsageError
 from codesearch.render.safe import sanitise
 from codesearch.render.text import Line, Role
-from codesearch.settings import COLORS, LARGEST_TOP_K, Settings, load_settings
+from codesearch.settings import LARGEST_TOP_K, Settings, load_settings
 from codesearch.types import Filters, Kind, LanguageInfo
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _PATH_HINT = "Give -p a file or folder; it counts from where you stand."
-FORMATS = ("text", "json", "jsonl", "vimgrep")
+FORMATS = ("text", "json", "jsonl", "vimgrep", "markdown")
 
 
 def place_options(command: Command) -> Command:
@@ -31,7 +31,13 @@ def place_options(command: Command) -> Command:
         click.option("--model", metavar="NAME", help="Embed with this sentence-transformers model, by name or path."),
         click.option("--debug", is_flag=True, expose_value=False, help="Show a traceback when something fails."),
         click.option(
-            "-C", "--directory", "directories", metavar="DIR", multiple=True, help="Run as if started in DIR."
+            "-C",
+            "--directory",
+            "directories",
+            metavar="DIR",
+            multiple=True,
+            help="Run as if started in DIR.",
+            shell_complete=completion.folders,
         ),
     ):
         command = option(command)
@@ -47,15 +53,6 @@ def rerank_option(command: Command) -> Command:
     )(command)
 
 
-def color_option(command: Command) -> Command:
-    """`--color`, for verbs that print text."""
-    return click.option(
-        "--color",
-        type=click.Choice(COLORS),
-        help="When to use colour. NO_COLOR is respected.  [default: auto]",
-    )(command)
-
-
 def json_option(command: Command) -> Command:
     """`--json`, for verbs with one result."""
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")(command)
@@ -64,7 +61,12 @@ def json_option(command: Command) -> Command:
 def snapshot_options(command: Command) -> Command:
     """`--staged` and `--at`, for verbs that read a snapshot."""
     for option in (
-        click.option("--at", metavar="REV", help="Read a revision (or date) instead of the working tree."),
+        click.option(
+            "--at",
+            metavar="REV",
+            shell_complete=completion.revisions,
+            help="Read a revision (or date) instead of the working tree.",
+        ),
         click.option("--staged", is_flag=True, help="Read what is staged instead of the working tree."),
     ):
         command = option(command)
@@ -87,19 +89,52 @@ def filter_options(command: Command) -> Command:
         click.option("--until", metavar="DATE", help="Only where a line from before then stands."),
         click.option("--since", metavar="DATE", help="Only where a line from after then stands."),
         click.option(
-            "--changed", metavar="RANGE", help="Only what A..B, main..., staged or unstaged added or changed."
+            "--changed",
+            metavar="RANGE",
+            shell_complete=completion.ranges,
+            help="Only what A..B, main..., staged or unstaged added or changed.",
         ),
         click.option("--code", is_flag=True, help="Only code."),
         click.option("--docs", is_flag=True, help="Only prose."),
         click.option("--no-tests", is_flag=True, help="No tests."),
         click.option("--tests", is_flag=True, help="Only tests."),
-        click.option("--symbol", "symbols", multiple=True, metavar="NAME", help="Only declarations of this name."),
-        click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Only functions, methods, classes, …"),
-        click.option("-t", "--lang", "languages", multiple=True, metavar="LANG", help="Only in this language."),
+        click.option(
+            "--symbol",
+            "symbols",
+            multiple=True,
+            metavar="NAME",
+            shell_complete=completion.symbols,
+            help="Only declarations of this name.",
+        ),
+        click.option(
+            "--kind",
+            "kinds",
+            multiple=True,
+            metavar="KIND",
+            shell_complete=completion.kinds,
+            help="Only functions, methods, classes, …",
+        ),
+        click.option(
+            "-t",
+            "--lang",
+            "languages",
+            multiple=True,
+            metavar="LANG",
+            shell_complete=completion.languages,
+            help="Only in this language.",
+        ),
         click.option(
             "-g", "--glob", "globs", multiple=True, metavar="GLOB", help="Only in paths like '*.py'; '!GLOB': not."
         ),
-        click.option("-p", "--path", "paths", multiple=True, metavar="PATH", help="Only in this file or folder."),
+        click.option(
+            "-p",
+            "--path",
+            "paths",
+            multiple=True,
+            metavar="PATH",
+            shell_complete=completion.paths,
+            help="Only in this file or folder.",
+        ),
     ):
         command = option(command)
     return command
@@ -180,24 +215,40 @@ def open_engine(place: Place, settings: Settings | None = None) -> Engine:
 
 
 def form_options(command: Command) -> Command:
-    """How hits are printed, beside `--json`; `choose_format` takes their values."""
+    """How hits are printed, beside `--json`; `read_form` takes their values."""
     for option in (
-        click.option("--format", "chosen_format", type=click.Choice(FORMATS), help="The output format, by name."),
+        click.option("--no-snippet", is_flag=True, help="Print no code."),
+        click.option("--group", is_flag=True, help="Gather the hits of a file under its name."),
+        click.option("-0", "--null", is_flag=True, help="With -l or --vimgrep, end names of files by NUL."),
+        click.option("-l", "--files-with-matches", "files_only", is_flag=True, help="Print only the names of files."),
         click.option("--vimgrep", "as_vimgrep", is_flag=True, help="Print path:line:col:text."),
         click.option("--jsonl", "as_jsonl", is_flag=True, help="Print one JSON object per hit and line."),
-        click.option("-l", "--files-with-matches", "files_only", is_flag=True, help="Print only the names of files."),
+        click.option("--format", "chosen_format", type=click.Choice(FORMATS), help="The output format, by name."),
     ):
         command = option(command)
     return command
 
 
-def choose_format(as_json: bool, files_only: bool, as_jsonl: bool, as_vimgrep: bool, chosen_format: str | None) -> str:
+def read_form(
+    *,
+    as_json: bool,
+    files_only: bool,
+    as_jsonl: bool,
+    as_vimgrep: bool,
+    chosen_format: str | None,
+    null: bool,
+    group: bool,
+    no_snippet: bool,
+) -> output.Form:
     """The one output format that `--format` and its shortcuts (`--json` …) name; text if none does."""
     given = {"json": as_json, "jsonl": as_jsonl, "vimgrep": as_vimgrep, "files": files_only}
     named = {name for name, is_given in given.items() if is_given} | ({chosen_format} if chosen_format else set())
     if len(named) > 1:
         raise UsageError(f"Several output formats: {', '.join(sorted(named))}.", "Give one of them.")
-    return named.pop() if named else "text"
+    name = named.pop() if named else "text"
+    if null and name not in ("files", "vimgrep"):
+        raise UsageError("-0 ends names of files, which only -l and --vimgrep set apart.", "Try: -l -0")
+    return output.Form(name, null, group, not no_snippet)
 
 
 def split_commas(values: Iterable[str]) -> list[str]:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
+import shutil
 import sys
 from collections.abc import Callable, Sequence
-from typing import TextIO
+from dataclasses import dataclass
 
+import click
+
+from codesearch.cli.display import LESS, Display
 from codesearch.errors import CodesearchError
 from codesearch.render.documents import Document, hit_document, to_json
 from codesearch.render.plain import to_plain
@@ -29,48 +34,66 @@ def prepare_streams() -> None:
             reconfigure(errors="backslashreplace")
 
 
-def wants_color(choice: str | None, setting: str, stream: TextIO) -> bool:
-    """Whether to print colour: `--color` decides, then NO_COLOR, then the setting, then the stream."""
-    if choice in ("always", "never"):
-        return choice == "always"
-    if choice is None:
-        if os.environ.get("NO_COLOR"):
-            return False
-        if setting in ("always", "never"):
-            return setting == "always"
-    return stream.isatty() and os.environ.get("TERM") != "dumb"
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A format for hits, and what may be left out of it or gathered in it."""
+
+    name: str
+    null: bool = False
+    group: bool = False
+    snippets: bool = True
+    links: bool = True
 
 
 def print_hits(
     hits: Sequence[Hit],
-    form: str,
+    form: Form,
     *,
     folder: str,
     document: Callable[[], Document],
     layout: Callable[[], Layout],
-    color: bool,
+    display: Display,
 ) -> None:
     """Prints hits in the format that was asked for; `document` and `layout` make the two that hold more than hits."""
-    if form == "json":
+    null = form.null and not sys.stdout.isatty()  # on a terminal nothing is shown as it is on disk
+    if form.name == "json":
         print_document(document())
-    elif form == "jsonl":
+    elif form.name == "jsonl":
         print_text("".join(to_json(hit_document(hit)) + "\n" for hit in hits))
-    elif form == "vimgrep":
-        print_text("".join(vimgrep_line(hit, folder=folder) + "\n" for hit in hits))
-    elif form == "files":
-        print_text("".join(path + "\n" for path in file_list(hits, folder=folder)))
+    elif form.name == "vimgrep":
+        print_text("".join(vimgrep_line(hit, folder=folder, null=null) for hit in hits), as_on_disk=null)
+    elif form.name == "files":
+        print_text(file_list(hits, folder=folder, null=null), as_on_disk=null)
+    elif form.name == "markdown":
+        from codesearch.render.markdown import to_markdown
+
+        print_text(to_markdown(hits, folder=folder, snippets=form.snippets, group=form.group, links=form.links))
     else:
-        print_layout(layout(), color=color)
+        print_layout(layout(), display)
 
 
-def print_layout(layout: Layout, *, color: bool) -> None:
-    """Prints to stdout and flushes."""
-    if color:
-        from codesearch.render import terminal  # 0.1 s, and only for colour
+def print_layout(layout: Layout, display: Display) -> None:
+    """Prints to stdout, or shows in the pager, and flushes."""
+    is_terminal = sys.stdout.isatty()
+    width = shutil.get_terminal_size().columns if is_terminal else None
+    if not display.color:
+        text = to_plain(layout, link=display.link, width=width)
+        _page(text) if display.pager else print_text(text)
+        return
+    from codesearch.render import terminal  # 0.1 s, and only for colour
 
-        _write(lambda: terminal.print_layout(layout, sys.stdout, is_terminal=sys.stdout.isatty()))
+    if display.pager:
+        page = io.StringIO()
+        terminal.print_layout(layout, page, is_terminal=True, width=width, link=display.link)
+        _page(page.getvalue())
     else:
-        print_text(to_plain(layout))
+        _write(lambda: terminal.print_layout(layout, sys.stdout, is_terminal=is_terminal, link=display.link))
+
+
+def _page(text: str) -> None:
+    os.environ.setdefault("LESS", LESS)
+    os.environ.setdefault("LV", "-c")  # as git does, for the other pager that wants to be told of colours
+    _write(lambda: click.echo_via_pager(text.removesuffix("\n"), color=True))
 
 
 def print_document(document: Document) -> None:
@@ -78,9 +101,12 @@ def print_document(document: Document) -> None:
     print_text(to_json(document) + "\n")
 
 
-def print_text(text: str) -> None:
-    """Prints text that is already safe, and flushes."""
-    _write(lambda: sys.stdout.write(text))
+def print_text(text: str, *, as_on_disk: bool = False) -> None:
+    """Prints text that is already safe, and flushes. `as_on_disk` keeps file names that are no text as they are."""
+    if as_on_disk and hasattr(sys.stdout, "buffer"):
+        _write(lambda: sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape")))
+    else:
+        _write(lambda: sys.stdout.write(text))
 
 
 def print_note(layout: Layout) -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bars
     from rich.progress import TaskID
 
+FULL_WIDTH = 60  # columns; a narrower terminal has room for the stage and the count
 PATIENCE_S = 0.3  # a bar that appears and vanishes within a blink only distracts
 
 
@@ -51,7 +52,16 @@ class ProgressBars:
     @staticmethod
     def _open() -> Bars:
         from rich.console import Console  # 0.1 s, and only for work that takes longer than that
-        from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            ProgressColumn,
+            SpinnerColumn,
+            Task,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
         from rich.progress import Progress as Bars
         from rich.progress_bar import ProgressBar
         from rich.text import Text
@@ -66,13 +76,28 @@ class ProgressBars:
                 """No `0/?`."""
                 return super().render(task) if task.total else Text()
 
+        class Rate(ProgressColumn):
+            def render(self, task: Task) -> Text:
+                """How many a second, once that is known."""
+                speed = task.finished_speed or task.speed
+                return Text(f"{speed:,.0f}/s" if speed and speed >= 1 else "", style="progress.data.speed")
+
+        class Left(TimeRemainingColumn):
+            def render(self, task: Task) -> Text:
+                """The time left as `0:12 left`; nothing while it is unknown, or when there is none."""
+                left = task.time_remaining if task.total else None
+                if not left or task.finished:
+                    return Text()
+                minutes, seconds = divmod(int(left), 60)
+                return Text(f"{minutes}:{seconds:02} left", style="progress.remaining")
+
+        console = Console(stderr=True)
+        is_wide = console.width >= FULL_WIDTH
         bars = Bars(
             SpinnerColumn("line", finished_text=" "),  # ASCII, for terminals that have nothing else
             TextColumn("{task.description}", markup=False),
-            Bar(),
-            Count(),
-            TimeElapsedColumn(),
-            console=Console(stderr=True),
+            *((Bar(), Count(), Rate(), TimeElapsedColumn(), Left()) if is_wide else (Count(),)),
+            console=console,
             transient=True,
         )
         bars.start()

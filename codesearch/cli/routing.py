@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import click
 
 DEFAULT_VERB = "search"
+VERB_GIVEN = "codesearch.verb_given"  # in a context: the verb was typed, not added
 _AFTER = "codesearch.words_after_dashes"
 
 
@@ -26,7 +27,10 @@ class Front(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Puts the verb first, where click wants it."""
-        return super().parse_args(ctx, route(args, self.commands))
+        routed = route(args, self.commands)
+        if len(routed) == len(args):
+            ctx.meta[VERB_GIVEN] = True
+        return super().parse_args(ctx, routed)
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Verbs in the order in which they were defined: the most used first."""
@@ -142,9 +146,9 @@ def split_words(
     return " ".join(words[:end]), tuple(words[end:])
 
 
-def nearest(word: str, known: Iterable[str]) -> str | None:
+def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:  # 0.6 is difflib's own default
     """The known word that `word` most likely stands for, or None."""
-    matches = difflib.get_close_matches(word.lower(), list(known), n=1, cutoff=0.6)  # difflib's own default
+    matches = difflib.get_close_matches(word.lower(), list(known), n=1, cutoff=cutoff)
     return matches[0] if matches else None
 
 

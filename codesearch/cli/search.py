@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from codesearch.cli import options, output
+from codesearch.cli import completion, options, output
+from codesearch.cli.display import display_options, read_display
+from codesearch.cli.mistakes import meant_verb
 from codesearch.cli.place import find_place
 from codesearch.cli.progress import ProgressBars
-from codesearch.cli.routing import QueryCommand, nearest, split_words, words_after_dashes
+from codesearch.cli.routing import VERB_GIVEN, QueryCommand, split_words, words_after_dashes
 from codesearch.errors import LocationError, UsageError
 from codesearch.render import documents, text
 from codesearch.settings import load_settings
@@ -32,7 +33,7 @@ class Context:
 
 
 @click.command(cls=QueryCommand, name="search")
-@click.argument("words", nargs=-1, metavar="QUERY... [PATH...]")
+@click.argument("words", nargs=-1, metavar="QUERY... [PATH...]", shell_complete=completion.words)
 @options.limit_option
 @options.filter_options
 @options.snapshot_options
@@ -57,11 +58,10 @@ class Context:
     help="Show N lines before each match.",
 )
 @click.option("--context", type=click.IntRange(min=0), metavar="N", help="Show N lines around each match; also -C N.")
-@click.option("--no-snippet", is_flag=True, help="Print no code.")
 @click.option("--explain", is_flag=True, help="Print the signals that made each score.")
 @options.json_option
 @options.form_options
-@options.color_option
+@display_options
 @options.place_options
 @click.pass_context
 def search(
@@ -75,34 +75,49 @@ def search(
     rerank: str | None,
     min_score: float | None,
     every: bool,
-    files_only: bool,
     after: int | None,
     before: int | None,
     context: int | None,
-    no_snippet: bool,
     explain: bool,
     as_json: bool,
+    files_only: bool,
     as_jsonl: bool,
     as_vimgrep: bool,
     chosen_format: str | None,
+    null: bool,
+    group: bool,
+    no_snippet: bool,
     color: str | None,
+    hyperlink: str | None,
+    pager: bool,
     directories: tuple[str, ...],
     model: str | None,
     **flags: Any,
 ) -> int:
     """Search the repository (the default verb).
 
-    The one around the current directory, indexing it first if need be.
+    \b
+    codesearch where do we retry failed uploads       words need no quotes
+    codesearch parseConfig -k 3                       an identifier, in any spelling
+    codesearch "load settings" src/ -t python,go      in a folder, in these languages
+    codesearch retry --kind method --no-tests -C 3    methods, with three lines around what matches
+    codesearch retry --at v1.2 --format markdown      in a revision, for a review
+    codesearch '"connection reset" -mock' -l          letter for letter, and without a word; names of files
+
+    The repository around the current directory is indexed first if need be.
 
     Several words are one query, in words or identifiers. PATHs after a quoted query, after `--`, or written
     with a slash restrict the search. `-C` takes a directory, or a number of context lines.
 
     Exit code: 0 hits, 1 nothing found, 2 error.
-    """
+    """  # noqa: D301 - see verbs.py
     options.check_snapshot(staged=staged, at=at)
     if min_score is not None and not math.isfinite(min_score):
         raise UsageError(f"--min-score must be a number, not {min_score}.", "Try: --min-score 0.5")
-    form = options.choose_format(as_json, files_only, as_jsonl, as_vimgrep, chosen_format)
+    form = options.read_form(
+        as_json=as_json, files_only=files_only, as_jsonl=as_jsonl, as_vimgrep=as_vimgrep,
+        chosen_format=chosen_format, null=null, group=group, no_snippet=no_snippet,
+    )  # fmt: skip
     folders, lines = _folders_and_lines(directories, context)
     place = find_place(folders)
     wanted = _context(before, after, lines)
@@ -129,27 +144,30 @@ def search(
             progress=progress,
         )
 
-    if no_snippet:
+    if not form.snippets:
         result = _with_snippets(result, [Snippet(hit.start_line, ()) for hit in result.hits])
-    elif wanted is not None and form in ("text", "json", "jsonl"):
+    elif wanted is not None and form.name in ("text", "json", "jsonl", "markdown"):
         origin = f"{at}:" if at is not None else f"{place.root}/"
         result = _with_snippets(result, [_widen(engine, hit, wanted, origin) for hit in result.hits])
     whole = wanted is not None
     # A revision's files are not on disk: in text they are cited in it, and from the root.
     cited, folder = result, place.prefix
-    if at is not None and form not in ("json", "jsonl"):
+    if at is not None and form.name not in ("json", "jsonl"):
         cited, folder = text.at_revision(result, result.snapshot.ref or at), ""
+        form = replace(form, links=False)
     output.print_hits(
         cited.hits,
         form,
         folder=folder,
         document=lambda: documents.search_document(result),
-        layout=lambda: text.search_layout(cited.hits, folder=folder, explain=explain, whole=whole),
-        color=output.wants_color(color, settings.color, sys.stdout),
+        layout=lambda: text.search_layout(
+            cited.hits, folder=folder, explain=explain, whole=whole, group=group, terms=result.terms
+        ),
+        display=read_display(settings, place.root, color=color, hyperlink=hyperlink, pager=pager),
     )
     if not result.hits:
         output.print_note(text.near_misses_layout(cited, folder=folder))
-        _suggest_verb(ctx, query)
+    _suggest_verb(ctx, words, result)
     if no_update and result.left_out:
         output.print_note([text.left_out_line(result.left_out)])
     with ProgressBars() as progress:
@@ -196,8 +214,10 @@ def _widen(engine: Engine, hit: Hit, context: Context, origin: str) -> Snippet:
     return Snippet(shown.start_line, shown.lines, frozenset(best))
 
 
-def _suggest_verb(ctx: click.Context, query: str) -> None:
-    """A misspelt verb is a query like any other; where it finds nothing, say which verb was near."""
+def _suggest_verb(ctx: click.Context, words: Sequence[str], result: SearchResult) -> None:
     group = ctx.parent.command if ctx.parent else None
-    if isinstance(group, click.Group) and (verb := nearest(query, group.commands)) and verb != query:
-        output.print_note([text.Line(((f"Did you mean the command `codesearch {verb}`?", text.Role.PLAIN),))])
+    if not isinstance(group, click.Group) or VERB_GIVEN in ctx.meta:
+        return
+    verb = meant_verb(words, group.commands, found=bool(result.hits), known=result.terms)
+    if verb is not None:
+        output.print_note([text.plain(f"Did you mean the command `codesearch {verb}`?")])

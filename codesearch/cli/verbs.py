@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from codesearch import __version__
-from codesearch.cli import options, output
+from codesearch.cli import completion, options, output
+from codesearch.cli.display import Display, display_options, read_display
 from codesearch.cli.place import Place, find_place
 from codesearch.cli.progress import ProgressBars
 from codesearch.cli.routing import Front
@@ -53,25 +54,32 @@ class Session:
     place: Place
     engine: Engine
     as_json: bool
-    color: bool
+    display: Display
 
     def print(self, document: Callable[[], Document], layout: Callable[[], Layout]) -> None:
         """Prints the one that was asked for."""
         if self.as_json:
             output.print_document(document())
         else:
-            output.print_layout(layout(), color=self.color)
+            output.print_layout(layout(), self.display)
 
 
 def verb(command: Callable[..., int | None], cls: type[click.Command] = click.Command) -> click.Command:
-    """Adds a verb to the group: its flags `--json`, `--color`, `-C` and `--debug` become a Session.
+    """Adds a verb to the group: its flags `--json`, `--color`, `-C` … become a Session.
 
     `--rerank`, where a verb has it, becomes a setting.
     """
 
     @functools.wraps(command)
     def run(
-        *, as_json: bool, color: str | None, directories: tuple[str, ...], model: str | None, **arguments: Any
+        *,
+        as_json: bool,
+        color: str | None,
+        hyperlink: str | None,
+        pager: bool,
+        directories: tuple[str, ...],
+        model: str | None,
+        **arguments: Any,
     ) -> int | None:
         place = find_place(directories)
         settings = load_settings(place.root, model=model, rerank=arguments.pop("rerank", None))
@@ -79,11 +87,11 @@ def verb(command: Callable[..., int | None], cls: type[click.Command] = click.Co
             place,
             options.open_engine(place, settings),
             as_json,
-            output.wants_color(color, settings.color, sys.stdout),
+            read_display(settings, place.root, color=color, hyperlink=hyperlink, pager=pager),
         )
         return command(session, **arguments)
 
-    for add_options in (options.place_options, options.color_option, options.json_option):
+    for add_options in (options.place_options, display_options, options.json_option):
         run = add_options(run)
     return codesearch.command(cls=cls)(run)
 
@@ -91,7 +99,14 @@ def verb(command: Callable[..., int | None], cls: type[click.Command] = click.Co
 @verb
 @options.snapshot_options
 def index(session: Session, *, staged: bool, at: str | None) -> None:
-    """Bring the index up to date and report on it."""
+    """Bring the index up to date and report on it.
+
+    \b
+    codesearch index              the working tree; only what has changed is worked on
+    codesearch index --staged     what is staged
+    codesearch index --at v1.2    a revision, to be searched with --at v1.2
+    codesearch index --json       every file that was skipped, and why
+    """  # noqa: D301 - see above
     options.check_snapshot(staged=staged, at=at)
     options.note_plain_folder(session.engine)
     with ProgressBars() as progress:
@@ -104,21 +119,32 @@ def index(session: Session, *, staged: bool, at: str | None) -> None:
 def status(session: Session) -> None:
     """Show index and repository side by side.
 
+    \b
+    codesearch status            commit, changes, files, declarations, size, place
+    codesearch status --json     with every file that was skipped, and why
+    codesearch -C DIR status     of another repository
+
     What is stale, what was skipped and why, which model, how large and where.
-    """
+    """  # noqa: D301 - see above
     state = session.engine.status()
     folder = session.place.prefix
     session.print(lambda: documents.status_document(state), lambda: text.status_layout(state, folder=folder))
 
 
 @verb
-@click.argument("location", metavar="LOCATION")
+@click.argument("location", metavar="LOCATION", shell_complete=completion.locations)
 def show(session: Session, *, location: str) -> None:
     """Show the code at a LOCATION, in full.
 
+    \b
+    codesearch show src/upload.py:40                      the declaration around line 40
+    codesearch show src/upload.py#Uploader.retry          a declaration by name
+    codesearch show src/upload.py:40-52                   lines
+    codesearch show v1.2:src/upload.py#Uploader.retry     as it was in a revision
+
     LOCATION is FILE:LINE or FILE#symbol (the whole declaration) or FILE:A-B (lines); all may
     follow REV:, and FILE then counts from the repository's root.
-    """
+    """  # noqa: D301 - see above
     place = session.place
     shown = session.engine.show(place.absolute_location(location))
     # In REV:FILE the file counts from the root, wherever the user stands.
@@ -127,14 +153,21 @@ def show(session: Session, *, location: str) -> None:
 
 
 @verb
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=completion.paths)
 def outline(session: Session, *, paths: tuple[str, ...]) -> None:
     """List the declarations of files.
 
+    \b
+    codesearch outline src/upload.py             one file
+    codesearch outline src lib/queue.go          files of a folder, and another file
+    codesearch outline src/upload.py --json      with signatures, and which encloses which
+
     In order of start; nested ones are indented.
-    """
+    """  # noqa: D301 - see above
     place = session.place
-    files = session.engine.outline([place.absolute(place.find(path)) for path in paths])
+    named = [place.absolute(place.find(path)) for path in paths]
+    with ProgressBars() as progress:
+        files = session.engine.outline(named, progress=progress)
     folder = place.prefix
     session.print(lambda: documents.outline_document(files), lambda: text.outline_layout(files, folder=folder))
 

@@ -37,7 +37,12 @@ def _escape(match: re.Match[str]) -> str:
 
 def shown_path(path: str, folder: str = "") -> str:
     """A path of the repository as seen from `folder` ("" is the root), safe to print."""
-    return sanitise(posixpath.relpath(path, folder) if folder else path)
+    return sanitise(path_from(path, folder))
+
+
+def path_from(path: str, folder: str) -> str:
+    """A path of the repository as seen from `folder`, as it is on disk: for programs, not for terminals."""
+    return posixpath.relpath(path, folder) if folder else path
 
 
 def shown_bytes(count: int) -> str:

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from codesearch.render.safe import sanitise, sanitise_code, shown_bytes, shown_path
+from codesearch.render.links import Target
+from codesearch.render.safe import path_from, sanitise, sanitise_code, shown_bytes, shown_path
 from codesearch.types import (
     Anchor,
     Cleaned,
@@ -56,20 +57,25 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of output, as spans of (text, role)."""
+    """One line of output, as spans of (text, role); `target` is what its citation leads to."""
 
     spans: tuple[tuple[str, Role], ...] = ()
+    target: Target | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Consecutive lines of a file, safe to print; `best` are the numbers of the lines that match."""
+    """Consecutive lines of a file, safe to print.
+
+    `best` are the numbers of the lines that match, `terms` what they match.
+    """
 
     language: str
     start_line: int
     lines: tuple[str, ...]
     best: frozenset[int] = frozenset()
     marks: bool = True
+    terms: frozenset[str] = frozenset()
 
 
 Layout = Iterable[Line | Code]
@@ -82,13 +88,38 @@ def search_layout(
     snippets: bool = True,
     explain: bool = False,
     whole: bool = False,
+    group: bool = False,
+    terms: Collection[str] = (),
 ) -> Iterator[Line | Code]:
-    """Hits, best first. `whole` keeps every line of a snippet, else the best `SNIPPET_LINES` are shown."""
+    """Hits, best first. `whole` keeps every line of a snippet, else the best `SNIPPET_LINES` are shown.
+
+    `group` gathers the hits of each file under its name. `terms` are those of the query, to be marked in code.
+    """
+    if group:
+        for number, (path, members) in enumerate(grouped(hits)):
+            if number:
+                yield Line()
+            heading = ((shown_path(path, folder), Role.CITATION), (f"  {_count(len(members), 'hit')}", Role.FAINT))
+            yield Line(heading, Target(path, members[0].start_line))
+            yield from _hits(members, folder, snippets, explain, whole, frozenset(terms), in_group=True)
+    else:
+        yield from _hits(hits, folder, snippets, explain, whole, frozenset(terms))
+
+
+def _hits(
+    hits: Sequence[Hit],
+    folder: str,
+    snippets: bool,
+    explain: bool,
+    whole: bool,
+    terms: frozenset[str],
+    in_group: bool = False,
+) -> Iterator[Line | Code]:
     for number, hit in enumerate(hits):
         with_code = snippets and bool(hit.snippet.lines)
         if number and (with_code or explain):
             yield Line()
-        yield hit_line(hit, folder)
+        yield _line_in_group(hit) if in_group else hit_line(hit, folder)
         if hit.copies:
             yield copies_line(hit.copies, folder)
         if explain:
@@ -97,7 +128,15 @@ def search_layout(
             yield _signals_line(hit)
         if with_code:
             snippet = hit.snippet if whole else best_part(hit.snippet)
-            yield _code(hit.language, snippet.start_line, snippet.lines, snippet.best)
+            yield _code(hit.language, snippet.start_line, snippet.lines, snippet.best, terms=terms)
+
+
+def grouped(hits: Iterable[Hit]) -> list[tuple[str, list[Hit]]]:
+    """Hits by file: the file of the best hit first, and the best hit of each file first."""
+    files: dict[str, list[Hit]] = {}
+    for hit in hits:
+        files.setdefault(hit.path, []).append(hit)
+    return list(files.items())
 
 
 def near_misses_layout(result: SearchResult, *, folder: str = "") -> Iterator[Line | Code]:
@@ -114,7 +153,8 @@ def near_misses_layout(result: SearchResult, *, folder: str = "") -> Iterator[Li
     if result.near_misses:
         yield plain("Nearest, below the threshold:")
     for hit in result.near_misses:
-        yield Line((("  ", Role.PLAIN), *hit_line(hit, folder).spans))
+        line = hit_line(hit, folder)
+        yield replace(line, spans=(("  ", Role.PLAIN), *line.spans))
 
 
 def left_out_line(count: int) -> Line:
@@ -145,15 +185,20 @@ def best_part(snippet: Snippet, length: int = SNIPPET_LINES) -> Snippet:
     )
 
 
-def vimgrep_line(hit: Hit, *, folder: str = "") -> str:
-    """`path:line:col:text` of the hit's anchor, as it is in the file; `col` counts bytes from 1, as vim does."""
+def vimgrep_line(hit: Hit, *, folder: str = "", null: bool = False) -> str:
+    """`path:line:col:text` of the hit's anchor, as it is in the file; `col` counts bytes from 1, as vim does.
+
+    With `null`, the path is as on disk and ends in NUL instead of a colon.
+    """
     anchor = hit.anchor or Anchor(hit.start_line, 1, "")
-    return f"{shown_path(hit.path, folder)}:{anchor.line}:{anchor.column}:{sanitise_code(anchor.text)}"
+    path = path_from(hit.path, folder) + "\0" if null else shown_path(hit.path, folder) + ":"
+    return f"{path}{anchor.line}:{anchor.column}:{sanitise_code(anchor.text)}\n"
 
 
-def file_list(hits: Sequence[Hit], *, folder: str = "") -> list[str]:
-    """Files that have hits, that of the best hit first, each once."""
-    return list(dict.fromkeys(shown_path(hit.path, folder) for hit in hits))
+def file_list(hits: Sequence[Hit], *, folder: str = "", null: bool = False) -> str:
+    """Files that have hits, that of the best hit first, each once; with `null` as on disk, each ended by NUL."""
+    paths = dict.fromkeys(hit.path for hit in hits)
+    return "".join(path_from(path, folder) + "\0" if null else shown_path(path, folder) + "\n" for path in paths)
 
 
 def show_layout(shown: Shown, *, folder: str = "") -> Iterator[Line | Code]:
@@ -171,7 +216,8 @@ def outline_layout(files: Sequence[FileOutline], *, folder: str = "") -> Iterato
             (
                 (shown_path(file.path, folder), Role.CITATION),
                 (f"  {sanitise(file.language) or 'unknown language'}", Role.FAINT),
-            )
+            ),
+            Target(file.path, 1),
         )
         if not file.declarations:
             yield Line((("  no declarations", Role.FAINT),))
@@ -288,7 +334,7 @@ def _citation_line(place: Hit | Shown, folder: str) -> Line:
         spans.append((f"  {sanitise(name)}", Role.SYMBOL))
     if place.kind is not None and place.kind not in _NO_KIND:
         spans.append((f"  {place.kind.value}", Role.KIND))
-    return Line(tuple(spans))
+    return Line(tuple(spans), Target(place.path, place.start_line))
 
 
 def filter_flags(filters: Filters, folder: str) -> str:
@@ -314,7 +360,19 @@ def _barred(filters: Filters, folder: str) -> str:
 
 def hit_line(hit: Hit, folder: str) -> Line:
     """A hit's citation and its score."""
-    return Line((*_citation_line(hit, folder).spans, (f"  {hit.score:.2f}", Role.FAINT)))
+    line = _citation_line(hit, folder)
+    return replace(line, spans=(*line.spans, _score(hit)))
+
+
+def _line_in_group(hit: Hit) -> Line:
+    """The same under the name of its file: lines instead of the whole citation."""
+    line = _citation_line(hit, "")
+    spans = (("  ", Role.PLAIN), (f"{hit.start_line}-{hit.end_line}", Role.CITATION), *line.spans[1:], _score(hit))
+    return replace(line, spans=spans)
+
+
+def _score(hit: Hit) -> tuple[str, Role]:
+    return f"  {hit.score:.2f}", Role.FAINT
 
 
 def copies_line(copies: Sequence[Copy], folder: str, indent: str = "      ") -> Line:
@@ -343,9 +401,15 @@ def _signals_line(hit: Hit) -> Line:
 
 
 def _code(
-    language: str, start: int, lines: Sequence[str], best: frozenset[int] = frozenset(), *, marks: bool = True
+    language: str,
+    start: int,
+    lines: Sequence[str],
+    best: frozenset[int] = frozenset(),
+    *,
+    marks: bool = True,
+    terms: frozenset[str] = frozenset(),
 ) -> Code:
-    return Code(language, start, tuple(sanitise_code(line) for line in lines), best, marks)
+    return Code(language, start, tuple(sanitise_code(line) for line in lines), best, marks, terms)
 
 
 def _index_state(status: Status) -> str:

@@ -206,6 +206,13 @@ class Running:
         self._output = self._process.communicate()
 
 
+def git_version() -> tuple[str, tuple[int, ...]]:
+    """What git says of its version, and the numbers in it; a RepositoryError where there is no git."""
+    text = _communicate(["--version"], ["git", "--version"], dict(os.environ), b"", (0,)).decode("utf-8", "replace")
+    number = re.search(r"\d+(\.\d+)+", text)
+    return _CONTROL.sub(" ", text).strip(), tuple(map(int, number[0].split("."))) if number else ()
+
+
 def failure(args: Sequence[str], stderr: bytes) -> RepositoryError:
     """What git's complaint means, with what to do about it."""
     text = stderr.decode("utf-8", "replace")

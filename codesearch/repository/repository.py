@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import os
 import re
@@ -320,6 +321,9 @@ class Repository:
     def _resolve_date(self, text: str, unknown: RepositoryError) -> str:
         date = git_date(text)
         if date is None:
+            near = difflib.get_close_matches(text, self.reference_names(), n=1)
+            if near:
+                unknown.hint = f"Did you mean {near[0]}?"
             raise unknown
         args = ("rev-list", "-1", "--first-parent", f"--before={date}", "HEAD", "--")
         commit = self._git.run(args, ok=(0, 128)).decode("utf-8", "replace").strip()
@@ -370,6 +374,20 @@ class Repository:
         Of the file at `commit`, else of `content`, which the work tree or the index has of it.
         """
         return authorship.standing_lines(self._git, path, chosen, content=content, commit=commit)
+
+    def reference_names(self) -> list[str]:
+        """Branches and tags by their short names, the most recent first; none without git."""
+        if not self.is_git:
+            return []
+        args = (
+            "for-each-ref",
+            "--sort=-creatordate",
+            "--format=%(refname:short)",
+            "refs/heads",
+            "refs/tags",
+            "refs/remotes",
+        )
+        return self._git.run(args).decode("utf-8", "replace").splitlines()
 
     def commits_behind(self, commit: str) -> int | None:
         """How many commits lead from `commit` to HEAD; None unless HEAD descends from it."""
