@@ -24,8 +24,8 @@ from pathlib import Path
 from measuring import Usage, command, describe_machine, environment, run_measured
 
 from codesearch import Engine
+from codesearch.results import IndexReport
 from codesearch.settings import Settings
-from codesearch.types import IndexReport
 from codesearch.view.published import View
 from codesearch.view.table import NO_UNIT
 

@@ -14,8 +14,9 @@ from codesearch.languages import Languages
 from codesearch.locations import find_lines, parse_location
 from codesearch.outlining import outline_of
 from codesearch.repository import Repository
+from codesearch.results import FileOutline, Shown
 from codesearch.settings import Settings
-from codesearch.types import FileOutline, Progress, ProgressCallback, Shown, SkipReason
+from codesearch.types import Progress, ProgressCallback, SkipReason
 
 
 class Browser:

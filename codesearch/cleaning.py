@@ -15,8 +15,8 @@ from pathlib import Path
 
 from codesearch.errors import CorruptIndexError
 from codesearch.indexing import Workshop, record
+from codesearch.results import Cleaned
 from codesearch.store import RETENTION
-from codesearch.types import Cleaned
 from codesearch.view.published import GRACE_SECONDS, folder_bytes
 
 _PARTS = ("pointers", "views", "segments", "journal", "store", "evaluations")

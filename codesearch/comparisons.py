@@ -15,18 +15,9 @@ from codesearch.languages import Languages
 from codesearch.matching import Declared, declared, match
 from codesearch.outlining import outline_of
 from codesearch.repository import FilePair, FileVersion, Repository
+from codesearch.results import Comparison, DeclarationChange, Version
 from codesearch.settings import Settings
-from codesearch.types import (
-    Comparison,
-    DeclarationChange,
-    Place,
-    Progress,
-    ProgressCallback,
-    Side,
-    Skipped,
-    SkipReason,
-    Version,
-)
+from codesearch.types import Place, Progress, ProgressCallback, Side, Skipped, SkipReason
 
 
 @dataclass(frozen=True, eq=False)

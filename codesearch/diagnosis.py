@@ -23,9 +23,9 @@ from codesearch.errors import CodesearchError, ModelError
 from codesearch.hooks import Hooks
 from codesearch.languages import load_languages
 from codesearch.repository import Repository, git_version
+from codesearch.results import HookState
 from codesearch.settings import Settings
 from codesearch.store import Store
-from codesearch.types import HookState
 from codesearch.version import __version__
 from codesearch.view.published import ViewFolder
 

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from codesearch.filtering import FindSpans, admitted
 from codesearch.grouping import Level, Place, Text, group_texts, outermost_first, without_nested
+from codesearch.results import DuplicateGroup, DuplicatePlace
 from codesearch.sketching import Sketches, sketch
-from codesearch.types import DuplicateGroup, DuplicatePlace, Filters, Kind, Progress, ProgressCallback
+from codesearch.types import Filters, Kind, Progress, ProgressCallback
 from codesearch.view.corpus import Corpus
 from codesearch.view.segment import KINDS, Segment
 

@@ -20,29 +20,31 @@ from typing import TYPE_CHECKING, Any
 from codesearch.errors import CorruptIndexError, IndexBusyError, LocationError, RepositoryError, UsageError
 from codesearch.repository import Changes, Repository
 from codesearch.repository.dates import git_date
-from codesearch.settings import Settings, load_settings
-from codesearch.types import (
+from codesearch.results import (
     Cleaned,
     Comparison,
     DuplicateGroup,
-    Embedder,
-    Entry,
     Explanation,
     FileOutline,
-    Filters,
     IndexReport,
     LanguageInfo,
+    Shown,
+    Similar,
+    Status,
+)
+from codesearch.settings import Settings, load_settings
+from codesearch.types import (
+    Embedder,
+    Entry,
+    Filters,
     Place,
     Progress,
     ProgressCallback,
     Reranker,
     SearchResult,
-    Shown,
     Side,
-    Similar,
     Skipped,
     SnapshotInfo,
-    Status,
 )
 from codesearch.version import __version__
 

@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from codesearch.filtering import admitted, separately
 from codesearch.locations import Location
 from codesearch.ranking import OF_OTHER_HITS, Candidate
+from codesearch.results import Expectation, ExplainedHit, Explanation, ReadTerm
 from codesearch.retrieval import FoundTerm
 from codesearch.searching import Asked, Found, Searcher, page
 from codesearch.targets import Target, find_target
 from codesearch.terms import is_whole
-from codesearch.types import Expectation, ExplainedHit, Explanation, Filters, Hit, Kind, ReadTerm, SearchResult
+from codesearch.types import Filters, Hit, Kind, SearchResult
 from codesearch.view.segment import kind_code
 
 _FILE = kind_code(Kind.FILE)

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from codesearch.errors import RepositoryError
 from codesearch.repository import Repository
-from codesearch.types import Hook, HooksFolder, HooksStatus, HookState
+from codesearch.results import Hook, HooksFolder, HooksStatus, HookState
 
 EVENTS = ("post-commit", "post-checkout", "post-merge", "post-rewrite")
 STAGED_EVENT = "pre-commit"  # only on request: it runs while the user waits for an editor or for other checks

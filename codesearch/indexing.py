@@ -27,20 +27,12 @@ from codesearch.journal import Journal
 from codesearch.languages import Languages
 from codesearch.reporting import Work, make_report
 from codesearch.repository import Repository
+from codesearch.results import IndexReport
 from codesearch.roles import role_of
 from codesearch.settings import Settings
 from codesearch.store import Store, StoredUnit, StoredVectors
 from codesearch.terms import count_chunk_terms
-from codesearch.types import (
-    Chunk,
-    Embedder,
-    Entry,
-    IndexReport,
-    Progress,
-    ProgressCallback,
-    SkipReason,
-    Snapshot,
-)
+from codesearch.types import Chunk, Embedder, Entry, Progress, ProgressCallback, SkipReason, Snapshot
 from codesearch.version import __version__
 from codesearch.view.building import SegmentBuilder
 from codesearch.view.merging import merge_segments

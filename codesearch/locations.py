@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from codesearch.errors import LocationError
+from codesearch.results import FileOutline
 from codesearch.terms import name_parts
-from codesearch.types import Anchor, Declaration, FileOutline
+from codesearch.types import Anchor, Declaration
 
 _FORMS = "Give FILE:LINE, FILE:START-END, FILE#symbol or REV:FILE:LINE."
 _LINES = re.compile(r"^(?P<path>.+?):(?P<first>\d+)(?:-(?P<last>\d+))?$", re.DOTALL)

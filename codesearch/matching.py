@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from codesearch.duplication import shingles
-from codesearch.types import ChangeKind, Declaration, DeclarationChange, Kind, Span, Version
+from codesearch.results import ChangeKind, DeclarationChange, Version
+from codesearch.types import Declaration, Kind, Span
 
 # Of the shingles that two texts have together, those that both must have to be one declaration, edited and in another
 # place: half of them under the same name, as in git's renames of files, more where the name differs as well.

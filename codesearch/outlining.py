@@ -5,7 +5,7 @@ from __future__ import annotations
 from codesearch.chunking import TokenBudget, chunk_prose
 from codesearch.languages import Languages
 from codesearch.parsing import parse
-from codesearch.types import FileOutline
+from codesearch.results import FileOutline
 
 _ANY_BUDGET = TokenBudget(512, len)  # chunks are not asked for
 

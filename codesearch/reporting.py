@@ -6,7 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
-from codesearch.types import DeclarationCounts, FileCounts, IndexReport, Skipped
+from codesearch.results import DeclarationCounts, FileCounts, IndexReport
+from codesearch.types import Skipped
 from codesearch.view.published import View
 from codesearch.view.segment import Segment
 from codesearch.view.table import NO_UNIT, FileRow

@@ -15,7 +15,8 @@ from codesearch.comparisons import Compared, Comparer
 from codesearch.filtering import Spans
 from codesearch.matching import Declared
 from codesearch.repository import Repository
-from codesearch.types import ChangeKind, Filters, Place, Progress, ProgressCallback, Side
+from codesearch.results import ChangeKind
+from codesearch.types import Filters, Place, Progress, ProgressCallback, Side
 
 _NEW_TEXT = frozenset({ChangeKind.ADDED, ChangeKind.CHANGED, ChangeKind.RENAMED})
 

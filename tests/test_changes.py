@@ -13,8 +13,8 @@ from test_cli_process import codesearch
 
 from codesearch import Engine
 from codesearch.errors import CodesearchError, RevisionError
+from codesearch.results import Comparison
 from codesearch.settings import Settings
-from codesearch.types import Comparison
 
 SEND = '''\
 def send(parcel, address):

@@ -12,8 +12,8 @@ import pytest
 from git_helpers import commit, git, init, write
 
 from codesearch import Engine
+from codesearch.results import Cleaned
 from codesearch.settings import Settings
-from codesearch.types import Cleaned
 
 PUMP = "def start_pump(pressure):\n    return pressure * 2\n"
 VALVE = "def close_valve(turns):\n    return turns - 1\n"

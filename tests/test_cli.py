@@ -20,24 +20,17 @@ from codesearch.cli.progress import ProgressBars
 from codesearch.cli.routing import route, split_words
 from codesearch.cli.verbs import codesearch
 from codesearch.errors import LocationError
-from codesearch.types import (
-    Anchor,
+from codesearch.results import (
     Cleaned,
     DeclarationCounts,
     FileCounts,
     FileOutline,
-    Filters,
-    Hit,
     IndexReport,
-    Kind,
     LanguageInfo,
-    Progress,
-    SearchResult,
     Shown,
-    SnapshotInfo,
-    Snippet,
     Status,
 )
+from codesearch.types import Anchor, Filters, Hit, Kind, Progress, SearchResult, SnapshotInfo, Snippet
 
 HIT = Hit(
     rank=1,

@@ -18,8 +18,8 @@ from codesearch import Engine
 from codesearch.errors import RepositoryError
 from codesearch.hooks import EVENTS, Hooks
 from codesearch.repository import Repository
+from codesearch.results import HooksFolder, HookState
 from codesearch.settings import Settings
-from codesearch.types import HooksFolder, HookState
 
 PROJECT = Path(__file__).resolve().parent.parent
 SOURCE = 'def retry_{0}():\n    """Sends again."""\n    return "{0}"\n'

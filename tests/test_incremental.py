@@ -8,8 +8,8 @@ import pytest
 from git_helpers import commit, git, init, write
 
 from codesearch import Engine
+from codesearch.results import DeclarationCounts, FileCounts, IndexReport
 from codesearch.settings import Settings
-from codesearch.types import DeclarationCounts, FileCounts, IndexReport
 
 
 def function(number: int, factor: int | None = None, name: str = "") -> str:

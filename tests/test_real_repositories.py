@@ -9,8 +9,9 @@ import pytest
 from git_helpers import commit, git, init, write
 
 from codesearch import Engine
+from codesearch.results import IndexReport
 from codesearch.settings import Settings
-from codesearch.types import Filters, IndexReport, SkipReason
+from codesearch.types import Filters, SkipReason
 
 PUMP = "def start_pump(pressure):\n    return pressure * 2\n"
 VALVE = "def close_valve(turns):\n    return turns - 1\n"

@@ -15,25 +15,19 @@ from codesearch.render.markdown import to_markdown
 from codesearch.render.plain import to_plain
 from codesearch.render.safe import sanitise, sanitise_code, shown_bytes, shown_path
 from codesearch.render.terminal import print_layout
+from codesearch.results import DeclarationCounts, FileCounts, FileOutline, IndexReport, LanguageInfo, Shown, Status
 from codesearch.types import (
     Anchor,
     Declaration,
-    DeclarationCounts,
-    FileCounts,
-    FileOutline,
     Filters,
     Hit,
-    IndexReport,
     Kind,
-    LanguageInfo,
     SearchResult,
-    Shown,
     Skipped,
     SkipReason,
     SnapshotInfo,
     Snippet,
     Span,
-    Status,
 )
 
 HIT = Hit(

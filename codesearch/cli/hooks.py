@@ -16,7 +16,7 @@ from codesearch.render.hooks import hooks_layout
 
 if TYPE_CHECKING:
     from codesearch.hooks import Hooks
-    from codesearch.types import HooksStatus
+    from codesearch.results import HooksStatus
 
 _ACTIONS = ("install", "uninstall", "status", "run", "work")
 

@@ -12,8 +12,9 @@ from codesearch.cli.routing import nearest
 from codesearch.errors import UsageError
 from codesearch.render.safe import sanitise
 from codesearch.render.text import Line, Role
+from codesearch.results import LanguageInfo
 from codesearch.settings import LARGEST_TOP_K, Settings, load_settings
-from codesearch.types import Filters, Kind, LanguageInfo
+from codesearch.types import Filters, Kind
 
 if TYPE_CHECKING:
     from codesearch.cli.place import Place

@@ -16,7 +16,8 @@ from itertools import groupby
 from codesearch.render.documents import SCHEMA, Document
 from codesearch.render.safe import sanitise, shown_path
 from codesearch.render.text import Code, Line, Role, plain
-from codesearch.types import ChangeKind, Comparison, DeclarationChange, Side, Version
+from codesearch.results import ChangeKind, Comparison, DeclarationChange, Version
+from codesearch.types import Side
 
 ELSEWHERE_SHOWN = 5  # files; --json has all
 _WIDTH = max(len(kind) for kind in ChangeKind)

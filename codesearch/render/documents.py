@@ -10,21 +10,19 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from codesearch.types import (
+from codesearch.results import (
     Cleaned,
     ExplainedHit,
     Explanation,
     FileOutline,
-    Hit,
     HooksStatus,
     IndexReport,
     LanguageInfo,
-    SearchResult,
     Shown,
     Similar,
-    Skipped,
     Status,
 )
+from codesearch.types import Hit, SearchResult, Skipped
 
 SCHEMA = 1
 Document = dict[str, Any]

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from codesearch.render.documents import SCHEMA, Document
 from codesearch.render.safe import sanitise, shown_path
 from codesearch.render.text import Line, Role, plain
-from codesearch.types import DuplicateGroup, DuplicatePlace, Kind
+from codesearch.results import DuplicateGroup, DuplicatePlace
+from codesearch.types import Kind
 
 _PLACES_SHOWN = 8  # of a group; --json has all
 

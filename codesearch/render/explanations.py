@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from codesearch.render.safe import sanitise
 from codesearch.render.text import Code, Line, Role, filter_flags, hit_line, near_misses_layout, plain, reranked_words
-from codesearch.types import Expectation, ExplainedHit, Explanation, ReadTerm
+from codesearch.results import Expectation, ExplainedHit, Explanation, ReadTerm
 
 _SIGNALS_SHOWN = 6  # of those that part an expected place from the last hit; --json has all
 

@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 from codesearch.render.safe import sanitise
 from codesearch.render.text import Line, Role, plain
-from codesearch.types import Hook, HooksFolder, HooksStatus, HookState
+from codesearch.results import Hook, HooksFolder, HooksStatus, HookState
 
 
 def hooks_layout(status: HooksStatus) -> Iterator[Line]:

@@ -20,22 +20,8 @@ from enum import StrEnum
 
 from codesearch.render.links import Target
 from codesearch.render.safe import path_from, sanitise, sanitise_code, shown_bytes, shown_path
-from codesearch.types import (
-    Anchor,
-    Cleaned,
-    Copy,
-    FileOutline,
-    Filters,
-    Hit,
-    IndexReport,
-    Kind,
-    LanguageInfo,
-    SearchResult,
-    Shown,
-    Skipped,
-    Snippet,
-    Status,
-)
+from codesearch.results import Cleaned, FileOutline, IndexReport, LanguageInfo, Shown, Status
+from codesearch.types import Anchor, Copy, Filters, Hit, Kind, SearchResult, Skipped, Snippet
 
 SNIPPET_LINES = 8  # enough to recognise a function; ten hits still fit on two screens
 COPIES_SHOWN = 3  # of a hit; --json has all, --all makes hits of them
