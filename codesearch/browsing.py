@@ -102,6 +102,11 @@ class Browser:
             return inside[0]
         raise LocationError(f"{given} is outside the repository.", f"The repository is {root}.")
 
+    def lines(self, path: str) -> tuple[str, ...]:
+        """A file of the working tree as it is, or of HEAD in a bare repository; LocationError if it is not text."""
+        content, _ = self._content_at("HEAD" if self._repository.is_bare else None, path)
+        return tuple(_lines_of(content))
+
     def show(self, location: str) -> Shown:
         """The declaration or the lines at a location: FILE:LINE, FILE:A-B, FILE#symbol, REV:FILE:LINE.
 
@@ -114,7 +119,7 @@ class Browser:
         content, path = self._content_at("HEAD" if bare and where.revision is None else where.revision, where.path)
         outline = outline_of(self._languages, path, content)
         span, declaration = find_lines(replace(where, path=path), content, outline)
-        lines = content.decode("utf-8", "replace").removeprefix("\ufeff").split("\n")[span[0] - 1 : span[1]]
+        lines = _lines_of(content)[span[0] - 1 : span[1]]
         return Shown(
             path=path if where.revision is None else f"{where.revision}:{path}",
             start_line=span[0],
@@ -124,7 +129,7 @@ class Browser:
             kind=declaration.kind if declaration else None,
             language=outline.language,
             signature=declaration.signature if declaration else "",
-            lines=tuple(line.rstrip("\r") for line in lines),
+            lines=tuple(lines),
         )
 
     def _tidy(self, path: str) -> str:
@@ -147,6 +152,11 @@ class Browser:
             raise LocationError(f"{given} {where} is {content.value}.", "Fetch its content with git first.")
         _refuse_binary(content, given)
         return content, given
+
+
+def _lines_of(content: bytes) -> list[str]:
+    text = content.decode("utf-8", "replace").removeprefix("\ufeff")
+    return [line.rstrip("\r") for line in text.split("\n")]
 
 
 def _refuse_binary(content: bytes, path: str) -> None:

@@ -37,6 +37,7 @@ from codesearch.types import (
     Embedder,
     Entry,
     Filters,
+    Mode,
     Place,
     Progress,
     ProgressCallback,
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
     from codesearch.indexing import Workshop
     from codesearch.languages import Languages
     from codesearch.overlay import Difference
-    from codesearch.searching import Searcher
+    from codesearch.searching import Answer, Searcher
     from codesearch.targets import Target
     from codesearch.view.corpus import Corpus
     from codesearch.view.published import View, ViewFolder
@@ -75,6 +76,7 @@ class Engine:
         self.settings = settings
         self._cached: tuple[str, View] | None = None
         self._laid: tuple[tuple[object, ...], Corpus] | None = None
+        self._seen: tuple[float, tuple[Corpus, SnapshotInfo, str | None]] | None = None
         self._rerankers: dict[str | None, Reranker | None] = {}
         self._doubtful: frozenset[str] = frozenset()  # proved to be stale where git saw no change
         self._unrecorded = False
@@ -216,7 +218,7 @@ class Engine:
             else:
                 cleaned = collect_garbage(self._workshop, dry_run=dry_run)
         if not dry_run:
-            self._cached = None
+            self._cached = self._seen = None
         return cleaned
 
     # --- searching -------------------------------------------------------------------------------------------
@@ -233,6 +235,8 @@ class Engine:
         min_score: float | None = None,
         collapsed: bool = True,
         rerank: str | None = None,
+        mode: Mode = Mode.HYBRID,
+        fresh_for: float = 0.0,
         progress: ProgressCallback | None = None,
     ) -> SearchResult:
         """The declarations that answer a query, best first, from the working tree as it is now.
@@ -240,30 +244,39 @@ class Engine:
         Indexes first where there is no index; with `update` false answers from what was indexed, leaving out
         what the working tree no longer holds. Without `min_score` there are no hits when nothing here answers the
         query. `collapsed`: copies and near-copies of a hit are listed with it. `rerank` names a CrossEncoder that puts
-        the best 50 hits into its order, or is "none"; else the settings decide.
+        the best 50 hits into its order, or is "none"; else the settings decide. `fresh_for`: for so many seconds the
+        working tree is taken to be as the last search found it; what a hit cites is read and checked all the same.
         """
         if limit < 1:
             raise UsageError(f"The number of hits must be at least 1, not {limit}.", "Try: --top-k 10")
         reranker = self._reranker(rerank)  # first: a model that is not there should not cost an index run
         started = time.perf_counter()
         fixed = staged or at is not None or self.repository.is_bare
-        how: dict[str, Any] = {"limit": limit, "filters": filters, "min_score": min_score, "collapsed": collapsed}
+
+        def ask(corpus: Corpus, commit: str | None) -> Answer:
+            searcher = self._searcher(corpus, commit, staged, at, progress, reranker)
+            if mode is not Mode.HYBRID:
+                from codesearch.modes import search_by
+
+                return search_by(searcher, mode, query, limit, filters)
+            return searcher.search(query, limit=limit, filters=filters, min_score=min_score, collapsed=collapsed)
+
         try:
-            corpus, snapshot, commit = self._corpus(staged, at, update, progress)
-            answer = self._searcher(corpus, commit, staged, at, progress, reranker).search(query, **how)
+            corpus, snapshot, commit = self._corpus(staged, at, update, progress, fresh_for)
+            answer = ask(corpus, commit)
             if answer.changed and update and not fixed:
                 # Edited since git was asked, or written anew by git with other line ends, which is no change to it.
                 self._doubtful |= set(answer.changed)
                 corpus, snapshot, commit = self._corpus(staged, at, update, progress)
-                answer = self._searcher(corpus, commit, staged, at, progress, reranker).search(query, **how)
+                answer = ask(corpus, commit)
         except (CorruptIndexError, IndexError, ValueError) as error:
             if isinstance(error, ValueError | IndexError) and not _came_from_arrays(error):
                 raise
             # A damaged file of the index is never worth an error: everything in it can be made again.
-            self._cached = None
+            self._cached = self._seen = None
             self._publish(staged=staged, at=at, progress=progress)
             corpus, snapshot, commit = self._corpus(staged, at, update, progress)
-            answer = self._searcher(corpus, commit, staged, at, progress, reranker).search(query, **how)
+            answer = ask(corpus, commit)
         took = (time.perf_counter() - started) * 1000
         return SearchResult(
             query, snapshot, round(took, 2), answer.hits, answer.near_misses, answer.terms,
@@ -406,12 +419,14 @@ class Engine:
         return Searcher(corpus, self._embedder, read, commit, find_spans, reranker)
 
     def _corpus(
-        self, staged: bool, at: str | None, update: bool, progress: ProgressCallback | None
+        self, staged: bool, at: str | None, update: bool, progress: ProgressCallback | None, fresh_for: float = 0.0
     ) -> tuple[Corpus, SnapshotInfo, str | None]:
         """What a query is answered from, and the state of the repository that this is."""
         if staged or at is not None or self.repository.is_bare:
             bare = "HEAD" if self.repository.is_bare else None
             return self._fixed_corpus(staged, bare if at is None else at, progress)
+        if update and self._seen is not None and time.monotonic() - self._seen[0] < fresh_for:
+            return self._seen[1]
         pointer = self._pointer()
         wait = None
         pointed = self._views.read_pointer(pointer)
@@ -433,8 +448,9 @@ class Engine:
                 SnapshotInfo(commit, view.meta.get("ref"), bool(view.meta.get("dirty")), commit),
                 commit,
             )
-        changes = wait()
-        return self._current_corpus(pointer, view, changes, progress)
+        found = self._current_corpus(pointer, view, wait(), progress)
+        self._seen = time.monotonic(), found
+        return found
 
     def _current_corpus(
         self, pointer: str, view: View, changes: Changes, progress: ProgressCallback | None
@@ -615,6 +631,18 @@ class Engine:
     def show(self, location: str) -> Shown:
         """The declaration or the lines at a location: FILE:LINE, FILE:A-B, FILE#symbol, REV:FILE:LINE."""
         return self._browser.show(location)
+
+    def lines(self, path: str) -> tuple[str, ...]:
+        """A file of the working tree as it is, or of HEAD in a bare repository; LocationError if it is not text."""
+        return self._browser.lines(path)
+
+    def paths(self) -> tuple[str, ...]:
+        """The files of the working tree's index, sorted; none where there is no index."""
+        try:
+            view = self._view(self._pointer())
+        except CorruptIndexError:
+            view = None
+        return tuple(sorted(view.table.paths.to_list())) if view is not None else ()
 
     def languages(self) -> tuple[LanguageInfo, ...]:
         """Every language that codesearch knows, with what the index has of it."""

@@ -131,9 +131,10 @@ class Searcher:
         kept = [each for each in first if min_score is None or each.hit.score >= min_score]
         hits = numbered(each.hit for each in self.reranked(asked, kept)[:limit])
         misses = () if kept else numbered(each.hit for each in first[:_NEAR_MISSES])
-        return Answer(hits, misses, asked.known, changed=self._changed_paths())
+        return Answer(hits, misses, asked.known, changed=self.changed_paths())
 
-    def _changed_paths(self) -> tuple[str, ...]:
+    def changed_paths(self) -> tuple[str, ...]:
+        """The files that were looked at for a hit and do not hold what was indexed."""
         return tuple(self.corpus.path(file) for file in sorted(self._changed))
 
     def ask(self, text: str, filters: Filters = _NO_FILTERS) -> Asked | None:

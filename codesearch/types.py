@@ -315,6 +315,15 @@ class Filters:
         return self.changed is not None or self.of_commits
 
 
+class Mode(StrEnum):
+    """By what hits are found and ranked: by all signals together, or by one measure alone."""
+
+    HYBRID = "hybrid"
+    KEYWORD = "keyword"
+    MEANING = "meaning"
+    SYMBOL = "symbol"
+
+
 @dataclass(frozen=True, slots=True)
 class Snippet:
     """Lines of a hit worth showing: `lines[0]` is line `start_line`; `best` are the line numbers that match."""

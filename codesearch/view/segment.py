@@ -120,6 +120,12 @@ class Segment:
         order = np.argsort(hashes, kind="stable")
         return hashes[order], order
 
+    @cached_property
+    def symbols(self) -> tuple[list[int], list[str]]:
+        """The distinct symbols of all declarations: their places in `strings`, and the symbols."""
+        distinct = np.unique(self.declarations["symbol"]).astype(np.int64)
+        return distinct.tolist(), self.strings.take(distinct).to_list()
+
     def find_term(self, term: str) -> tuple[NDArray[np.uint32], NDArray[np.uint8], NDArray[np.uint8]]:
         """The postings of a term: chunk, field and count, sorted by chunk and field; empty when unknown."""
         at = self.term_index(term)
