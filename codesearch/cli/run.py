@@ -15,6 +15,7 @@ from codesearch.cli import duplicates as duplicates
 from codesearch.cli import evaluating as evaluating
 from codesearch.cli import hooks as hooks
 from codesearch.cli import mistakes, output
+from codesearch.cli import picker as picker
 from codesearch.cli import shells as shells
 from codesearch.cli.completion import complete
 from codesearch.cli.verbs import codesearch
@@ -32,9 +33,10 @@ def run(words: list[str], interrupted: Callable[[], bool] = lambda: False) -> in
     output.prepare_streams()
     if (completed := complete(codesearch)) is not None:
         return completed
+    given = words or (["tui"] if picker.is_on_terminal() else [])
     try:
         # Not `codesearch.main(…)`: it answers Ctrl-C with an empty line and a closed pipe with exit code 1.
-        with codesearch.make_context("codesearch", words or ["--help"]) as context:
+        with codesearch.make_context("codesearch", given or ["--help"]) as context:
             code = codesearch.invoke(context) or DONE
         output.flush_stdout()
     except click.exceptions.Exit as finished:  # after --help and --version
@@ -62,4 +64,4 @@ def run(words: list[str], interrupted: Callable[[], bool] = lambda: False) -> in
             what = f"{type(error).__name__}: {error}".removesuffix(": ")
             output.print_error(f"Unexpected failure, {what}", "Run again with --debug to see where.")
         code = ERROR
-    return code if words else ERROR
+    return code if given else ERROR

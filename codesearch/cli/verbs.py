@@ -42,6 +42,7 @@ def codesearch() -> None:
     codesearch parse_config                        identifiers in any spelling
     codesearch "load settings" src/ -t python      only in src/, only Python
     codesearch -- status                           search for the name of a verb
+    codesearch                                     a picker, on a terminal
 
     Works offline and sends nothing anywhere. The first search indexes the repository.
     """  # noqa: D301 - click marks a paragraph that it must not wrap by a real backspace
