@@ -424,6 +424,7 @@ def test_similar_declarations_take_the_lists_place_until_escape(indexed: Path) -
         assert names(picker)
         await pilot.press("escape")
         assert names(picker) == before
+        assert hits(picker).current.qualified_name == "retry_download"
         assert picker.is_running
 
     drive(indexed, steps)

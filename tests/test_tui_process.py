@@ -110,7 +110,9 @@ def test_without_arguments_the_picker_opens_and_an_editor_takes_the_terminal_for
     indexed: Path, terminals: list[Terminal], tmp_path: Path
 ) -> None:
     editor = tmp_path / "vi"
-    editor.write_text("#!/bin/sh\nstty -a | grep -q -- '-icanon' || echo the terminal is mine: $1 $2\n")
+    editor.write_text(
+        "#!/bin/sh\nkill -INT $PPID\nstty -a | grep -q -- '-icanon' || echo the terminal is mine: $1 $2\n"
+    )
     editor.chmod(0o755)
     terminal = start(terminals, indexed, VISUAL=str(editor))
     terminal.wait_for(READY)

@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from textual.app import SuspendNotSupported
 from textual.content import Content
 
 from codesearch.errors import CodesearchError, UsageError
@@ -28,7 +27,7 @@ from codesearch.tui.hits import key_of
 from codesearch.tui.panels import Outline, Panel, Question, laid_out
 from codesearch.tui.preview import Spot
 from codesearch.tui.rows import chips_line, citation, line_of, progress_text, snapshot_text
-from codesearch.tui.service import FIRST_HITS, Asked, Service, Start
+from codesearch.tui.service import FIRST_HITS, HITS, Asked, Service, Start
 from codesearch.tui.window import Window, said
 from codesearch.types import (
     Declaration,
@@ -48,6 +47,7 @@ INTERRUPTED = 130
 LOOK_AGAIN_S = 0.6  # after the last key: what has changed on disk can wait until the hands rest
 PREVIEW_S = 0.03  # after the last move: a cursor that runs through the list needs no previews on its way
 PROGRESS_S = 0.1
+INTERRUPTS_PASS_S = 0.1  # after an editor has ended, for the loop to forget what was pressed in it
 STOP_S = 5.0  # for an index run to notice that nobody waits for it
 
 
@@ -87,7 +87,7 @@ class Picker(Window):
 
         self._background = Background(deliver)
         if not self.is_headless:
-            loop.add_signal_handler(signal.SIGINT, self.action_interrupt)
+            self._heed_interrupts()
             loop.add_signal_handler(signal.SIGTERM, self.exit, None, 128 + signal.SIGTERM)
             loop.add_signal_handler(signal.SIGHUP, self.exit, None, 128 + signal.SIGHUP)
         self._show_mode(self._mode.value)
@@ -128,6 +128,9 @@ class Picker(Window):
         background = getattr(self, "_background", None)
         return background is None or background.stop(STOP_S)
 
+    def _heed_interrupts(self) -> None:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self.action_interrupt)
+
     def action_interrupt(self) -> None:
         """Ctrl-C."""
         self.exit(return_code=INTERRUPTED)
@@ -135,8 +138,9 @@ class Picker(Window):
     def action_leave(self) -> None:
         """Leaves similar declarations, then marks, then the program."""
         if self._similar_to is not None:
-            self._similar_to = None
+            hit, self._similar_to = self._similar_to, None
             self._show_result(keep=False)
+            self._list.choose(hit)
         elif self._list.marks:
             self._list.clear_marks()
         else:
@@ -158,12 +162,14 @@ class Picker(Window):
         if not read.query.strip():
             self._asked = self._result = self._similar_to = None
             self._background.withdraw("search")
+            self._background.withdraw("panel")
             self._list.display_hits(
                 (), heading=[Content.styled("Type to search. ? for help.", self._look.styles.faint)]
             )
             self._say("" if self._is_ready else "starting")
         elif asked != self._asked and self._is_ready:
             self._asked = asked
+            self._background.withdraw("panel")  # what is asked of the old list must not take the place of the new one
             self._background.submit("search", lambda: self.service.search(asked), self._answered)
         if self._is_ready:
             self._later("look again", LOOK_AGAIN_S, self._ask_again)
@@ -245,7 +251,7 @@ class Picker(Window):
 
     def _say_count(self, count: int, took_ms: float) -> None:
         marks = f"{len(self._list.marks)} marked {self._look.glyphs.dot} " if self._list.marks else ""
-        more = "+" if count >= FIRST_HITS else ""
+        more = "+" if count in (FIRST_HITS, HITS) else ""
         self._say(f"{marks}{count}{more} {'hit' if count == 1 else 'hits'}, {took_ms:.0f} ms")
 
     def _progress(self, progress: Progress) -> None:
@@ -315,11 +321,18 @@ class Picker(Window):
 
     @contextmanager
     def _suspended(self) -> Iterator[None]:
+        """The terminal is another program's, and so is Ctrl-C, which reaches every process that is on it."""
+        if self.is_headless:  # without a terminal there is nothing to give away
+            yield
+            return
+        loop = asyncio.get_running_loop()
+        loop.remove_signal_handler(signal.SIGINT)
+        signal.signal(signal.SIGINT, lambda *_: None)  # not SIG_IGN, which the program would inherit
         try:
             with self.suspend():
                 yield
-        except SuspendNotSupported:  # without a terminal of our own there is nothing to give away
-            yield
+        finally:
+            loop.call_later(INTERRUPTS_PASS_S, self._heed_interrupts)
 
     def action_copy_citation(self) -> None:
         """Puts `path:start-end` on the clipboard, by the terminal."""

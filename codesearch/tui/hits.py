@@ -74,6 +74,12 @@ class Hits(Widget):
             self.refresh()
             self.post_message(self.Moved())
 
+    def choose(self, hit: Hit) -> None:
+        """Moves the cursor to a hit, if it is there."""
+        keys = [key_of(each) for each in self.hits]
+        if key_of(hit) in keys:
+            self.move(keys.index(key_of(hit)) - self._current)
+
     def page(self, direction: int) -> None:
         """Moves the cursor by what is visible."""
         self.move(direction * max(1, self._shown_at_once - 1))
