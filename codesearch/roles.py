@@ -28,7 +28,7 @@ _PATTERNS = (
         r"|(?-i:(^|/)[^/]*([a-z0-9]Test|[A-Za-z0-9]Tests|[._-][Tt]ests?)/)"
         r"|(?-i:(^|/)[^/]*(Tests?\.(java|kt|scala|cs|swift|php|hs)|Spec\.(scala|hs|kt|swift|rb)|Specs\.cs|Suite\.scala)$)",
     ),
-    (Role.EXAMPLE, r"(^|/)(examples?|samples?|demos?|benchmarks?|bench|tutorials?|playground|scratch)(/|$)"),
+    (Role.EXAMPLE, r"(^|/)(examples?|samples?|demos?|benchmarks?|bench(es)?|tutorials?|playground|scratch)(/|$)"),
     (Role.VENDORED, r"(^|/)(vendor|vendored|_vendor|third[_-]party|node_modules|external|extern|deps)(/|$)"),
     (
         Role.GENERATED,

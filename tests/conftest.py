@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from replay import hermetic_environment, replay
 
+os.environ["HF_HUB_OFFLINE"] = "1"  # read when huggingface_hub is imported, which may be before any fixture
+
 
 @pytest.fixture(scope="session", autouse=True)
 def hermetic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
@@ -29,7 +31,6 @@ def hermetic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         for name in ("AUTHOR", "COMMITTER"):
             patch.setenv(f"GIT_{name}_NAME", "Tess Ter")
             patch.setenv(f"GIT_{name}_EMAIL", "tess@example.org")
-        patch.setenv("HF_HUB_OFFLINE", "1")
         yield
 
 

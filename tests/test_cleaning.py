@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -174,7 +174,7 @@ def test_dry_run_of_everything_removes_nothing(plant: Path) -> None:
 
 def test_command_says_what_it_removes(plant: Path) -> None:
     def run(*words: str) -> str:
-        command = [shutil.which("python") or "python", "-m", "codesearch", "-C", str(plant), "clean", *words]
+        command = [sys.executable, "-m", "codesearch", "-C", str(plant), "clean", *words]
         return subprocess.run(command, check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL).stdout
 
     assert run("--gc").startswith("Removed old versions: ")  # of the store's tables

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import subprocess
+import sys
 from itertools import combinations
 from pathlib import Path
 
@@ -271,7 +272,7 @@ def test_none_is_exit_code_1_and_a_mistake_2(pots: Path) -> None:
 
 def test_a_reader_that_goes_away_is_no_error(pots: Path) -> None:
     done = subprocess.run(
-        ["bash", "-c", "set -o pipefail; python -m codesearch duplicates | true"],
+        ["bash", "-c", f"set -o pipefail; '{sys.executable}' -m codesearch duplicates | true"],
         cwd=pots,
         capture_output=True,
         check=False,

@@ -226,6 +226,7 @@ def rewrite_config(folder, **changes):
 
 def test_shipped_model_is_small_and_complete():
     assert sorted(path.name for path in SHIPPED.iterdir()) == [
+        "SHA256SUMS",
         "config.json",
         "config_sentence_transformers.json",
         "model.safetensors",
