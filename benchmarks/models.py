@@ -228,7 +228,7 @@ class Keywords:
         """The indexed chunks and their keyword scores for each query."""
         engine = Engine.open(place.folder, Settings(home=self.home))
         engine.index()
-        corpus, _, _ = engine._corpus(False, None, False, None)
+        corpus, _, _ = engine._corpora.corpus(False, None, False, None)
         inside, _ = admitted(corpus, Filters(paths=(place.root,)) if place.root else Filters())
         chosen = np.flatnonzero(inside)
         rows = corpus.chunks[corpus.chunk_of[chosen]]

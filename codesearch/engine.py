@@ -13,13 +13,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from codesearch.errors import CorruptIndexError, IndexBusyError, LocationError, RepositoryError, UsageError
-from codesearch.repository import Changes, Repository
-from codesearch.repository.dates import git_date
+from codesearch.repository import Repository
 from codesearch.results import (
     Cleaned,
     Comparison,
@@ -44,19 +42,16 @@ from codesearch.types import (
     Reranker,
     SearchResult,
     Side,
-    Skipped,
-    SnapshotInfo,
 )
-from codesearch.version import __version__
 
 if TYPE_CHECKING:
     from codesearch.analysis import Analyser
     from codesearch.browsing import Browser
     from codesearch.comparisons import Comparer
+    from codesearch.corpora import Corpora
     from codesearch.filtering import Spans
     from codesearch.indexing import Workshop
     from codesearch.languages import Languages
-    from codesearch.overlay import Difference
     from codesearch.searching import Answer, Searcher
     from codesearch.targets import Target
     from codesearch.view.corpus import Corpus
@@ -64,7 +59,6 @@ if TYPE_CHECKING:
     from codesearch.view.vectors import KnownVectors
 
 _NO_FILTERS = Filters()
-_SHORT = 12  # digits of a commit's id, enough for the largest repositories
 _LOCK_SECONDS = 600.0  # a first index of a very large repository takes minutes
 
 
@@ -74,11 +68,7 @@ class Engine:
     def __init__(self, repository: Repository, settings: Settings) -> None:
         self.repository = repository
         self.settings = settings
-        self._cached: tuple[str, View] | None = None
-        self._laid: tuple[tuple[object, ...], Corpus] | None = None
-        self._seen: tuple[float, tuple[Corpus, SnapshotInfo, str | None]] | None = None
         self._rerankers: dict[str | None, Reranker | None] = {}
-        self._doubtful: frozenset[str] = frozenset()  # proved to be stale where git saw no change
         self._unrecorded = False
 
     @classmethod
@@ -123,6 +113,15 @@ class Engine:
         return ViewFolder(self.home)
 
     @cached_property
+    def _corpora(self) -> Corpora:
+        from codesearch.corpora import Corpora
+
+        def publish(at: str | None, staged: bool, progress: ProgressCallback | None) -> None:
+            self._publish(staged=staged, at=at, progress=progress)
+
+        return Corpora(self.repository, self.settings, self._views, lambda: self._embedder, self._analyser, publish)
+
+    @cached_property
     def _workshop(self) -> Workshop:
         from codesearch.indexing import Workshop
         from codesearch.journal import Journal
@@ -132,13 +131,6 @@ class Engine:
             self.repository, self.settings, self.language_set, self._embedder, self._views,
             Store(self.home / "store"), Journal(self.home / "journal"),
         )  # fmt: skip
-
-    def _pointer(self, staged: bool = False, at: str | None = None) -> str:
-        """The name under which a snapshot's view is published: one per worktree, revision and model."""
-        name = f"at-{at}" if at else self.repository.worktree_key + ("-staged" if staged else "")
-        if self.settings.model is None:
-            return name
-        return f"{name}-{blake2b(self.settings.model.encode(), digest_size=4).hexdigest()}"
 
     @contextmanager
     def _lock(self, progress: ProgressCallback | None = None) -> Iterator[None]:
@@ -185,13 +177,13 @@ class Engine:
 
         at = self.repository.resolve(at) if at is not None else None
         with self._lock(progress):
-            run = IndexRun(self._workshop, self._pointer(staged, at), progress)
+            run = IndexRun(self._workshop, self._corpora.pointer(staged, at), progress)
             snapshot = self.repository.snapshot(staged=staged, at=at)
             from_worktree = not staged and at is None and not self.repository.is_bare
             marks = self.repository.marks(snapshot, staged=staged, fixed=not from_worktree)
             report = run.run(snapshot, from_worktree, marks)
         self._unrecorded = True
-        self._doubtful = frozenset()
+        self._corpora.trust()
         return report
 
     def finish(self, progress: ProgressCallback | None = None) -> None:
@@ -218,7 +210,7 @@ class Engine:
             else:
                 cleaned = collect_garbage(self._workshop, dry_run=dry_run)
         if not dry_run:
-            self._cached = self._seen = None
+            self._corpora.forget()
         return cleaned
 
     # --- searching -------------------------------------------------------------------------------------------
@@ -262,20 +254,20 @@ class Engine:
             return searcher.search(query, limit=limit, filters=filters, min_score=min_score, collapsed=collapsed)
 
         try:
-            corpus, snapshot, commit = self._corpus(staged, at, update, progress, fresh_for)
+            corpus, snapshot, commit = self._corpora.corpus(staged, at, update, progress, fresh_for)
             answer = ask(corpus, commit)
             if answer.changed and update and not fixed:
                 # Edited since git was asked, or written anew by git with other line ends, which is no change to it.
-                self._doubtful |= set(answer.changed)
-                corpus, snapshot, commit = self._corpus(staged, at, update, progress)
+                self._corpora.doubt(answer.changed)
+                corpus, snapshot, commit = self._corpora.corpus(staged, at, update, progress)
                 answer = ask(corpus, commit)
         except (CorruptIndexError, IndexError, ValueError) as error:
             if isinstance(error, ValueError | IndexError) and not _came_from_arrays(error):
                 raise
             # A damaged file of the index is never worth an error: everything in it can be made again.
-            self._cached = self._seen = None
+            self._corpora.forget()
             self._publish(staged=staged, at=at, progress=progress)
-            corpus, snapshot, commit = self._corpus(staged, at, update, progress)
+            corpus, snapshot, commit = self._corpora.corpus(staged, at, update, progress)
             answer = ask(corpus, commit)
         took = (time.perf_counter() - started) * 1000
         return SearchResult(
@@ -305,7 +297,7 @@ class Engine:
         result = self.search(
             query, limit=limit, filters=filters, staged=staged, at=at, update=update, rerank=rerank, progress=progress
         )
-        corpus, _, commit = self._corpus(staged, at, update, progress)
+        corpus, _, commit = self._corpora.corpus(staged, at, update, progress)
         searched = "the index (staged)" if staged else at or ("HEAD" if self.repository.is_bare else None)
         searcher = self._searcher(corpus, commit, staged, at, progress, self._reranker(rerank))
         where = None
@@ -332,7 +324,7 @@ class Engine:
 
         shown = self.show(location)
         target = self.find(f"{shown.path}:{shown.start_line}-{shown.end_line}", progress=progress)
-        corpus, _, commit = self._corpus(False, None, True, progress)
+        corpus, _, commit = self._corpora.corpus(False, None, True, progress)
         searcher = self._searcher(corpus, commit, False, None, progress)
         hits, copies = similar(searcher, target, "\n".join(shown.lines), limit, filters)
         return Similar(shown, tuple(hits), tuple(copies))
@@ -350,7 +342,7 @@ class Engine:
         """Declarations of at least so many lines that are copies of each other, or nearly, the largest waste first."""
         from codesearch.duplicates import find_duplicates
 
-        corpus, _, commit = self._corpus(staged, at, True, progress)
+        corpus, _, commit = self._corpora.corpus(staged, at, True, progress)
         read = self._reader(from_git=False)
         find_spans = self._searcher(corpus, commit, staged, at, progress).find_spans
 
@@ -372,7 +364,7 @@ class Engine:
         from codesearch.locations import parse_location
         from codesearch.targets import file_of_path, find_target
 
-        corpus, _, _ = self._corpus(False, None, True, progress)
+        corpus, _, _ = self._corpora.corpus(False, None, True, progress)
         where = parse_location(location, lambda path: file_of_path(corpus, path) is not None)
         target = find_target(corpus, where) if where.revision is None else None
         if target is None:
@@ -418,119 +410,10 @@ class Engine:
 
         return Searcher(corpus, self._embedder, read, commit, find_spans, reranker)
 
-    def _corpus(
-        self, staged: bool, at: str | None, update: bool, progress: ProgressCallback | None, fresh_for: float = 0.0
-    ) -> tuple[Corpus, SnapshotInfo, str | None]:
-        """What a query is answered from, and the state of the repository that this is."""
-        if staged or at is not None or self.repository.is_bare:
-            bare = "HEAD" if self.repository.is_bare else None
-            return self._fixed_corpus(staged, bare if at is None else at, progress)
-        if update and self._seen is not None and time.monotonic() - self._seen[0] < fresh_for:
-            return self._seen[1]
-        pointer = self._pointer()
-        wait = None
-        pointed = self._views.read_pointer(pointer)
-        if pointed is not None and update:
-            # git works while numpy is loaded and the view is mapped.
-            wait = self.repository.start_changes(pointed[1], pointed[2])
-        view = self._view(pointer)
-        if view is None:
-            self._publish(staged=False, at=None, progress=progress)
-            view = self._require_view(pointer)
-            wait = self._start_changes(view) if update else None
-        elif wait is not None and pointed is not None and pointed[0] != view.name:
-            wait()  # another process has published since: git was asked about a commit that this view does not show
-            wait = self._start_changes(view)
-        if wait is None:
-            commit = view.meta.get("commit")
-            return (
-                self._remembered(view),
-                SnapshotInfo(commit, view.meta.get("ref"), bool(view.meta.get("dirty")), commit),
-                commit,
-            )
-        found = self._current_corpus(pointer, view, wait(), progress)
-        self._seen = time.monotonic(), found
-        return found
-
-    def _current_corpus(
-        self, pointer: str, view: View, changes: Changes, progress: ProgressCallback | None
-    ) -> tuple[Corpus, SnapshotInfo, str | None]:
-        from codesearch.overlay import find_difference, remarks
-
-        moved = changes.outside != view.meta.get("outside", "")
-        if self.repository.is_git and (moved or not changes.complete):
-            self._publish(staged=False, at=None, progress=progress)
-            view = self._require_view(pointer)
-            changes = self._start_changes(view)()
-        difference = find_difference(view, self.repository, self.settings, changes, doubtful=self._doubtful)
-        slow = self.settings.model is not None and len(difference.edited) > 0
-        if difference.too_many or slow or remarks(view, difference):
-            self._publish(staged=False, at=None, progress=progress)
-            view = self._require_view(pointer)
-            changes = self._start_changes(view)()
-            difference = find_difference(view, self.repository, self.settings, changes, limited=False)
-        corpus = self._remembered(view, difference)
-        info = SnapshotInfo(changes.commit, changes.ref, changes.dirty, view.meta.get("commit"))
-        return corpus, info, changes.commit
-
-    def _start_changes(self, view: View) -> Callable[[], Changes]:
-        return self.repository.start_changes(view.meta.get("commit"), view.meta.get("submodules", {}))
-
-    def _fixed_corpus(
-        self, staged: bool, at: str | None, progress: ProgressCallback | None
-    ) -> tuple[Corpus, SnapshotInfo, str | None]:
-        commit = self.repository.resolve(at) if at is not None else None
-        pointer = self._pointer(staged, commit)
-        view = None if staged else self._view(pointer)
-        if view is None:
-            self._publish(staged=staged, at=commit, progress=progress)
-            view = self._require_view(pointer)
-        shown = view.meta.get("commit")
-        # A date moves on: what is found is cited by the commit.
-        ref = view.meta.get("ref") if not at else at if git_date(at) is None else str(commit)[:_SHORT]
-        return self._remembered(view), SnapshotInfo(shown, ref, False, shown), shown
-
-    def _remembered(self, view: View, difference: Difference | None = None) -> Corpus:
-        """The corpus of a view under an overlay, kept for the next query: most follow each other unchanged."""
-        from codesearch.overlay import lay_over
-
-        key: tuple[object, ...] = (view.name,)
-        if difference is not None:
-            key = (view.name, difference.gone, tuple(sorted(difference.edited.items())))
-        if self._laid is None or self._laid[0] != key:
-            corpus = (
-                view.corpus()
-                if difference is None or not difference.paths
-                else lay_over(view, difference, self.repository, self._embedder, self._analyser)
-            )
-            self._laid = key, corpus
-        return self._laid[1]
-
     def _analyser(self, known: KnownVectors) -> Analyser:
         from codesearch.analysis import Analyser
 
         return Analyser(self.language_set, self._embedder, known)
-
-    def _view(self, pointer: str) -> View | None:
-        """The published view; None when there is none, or when it was made with another model or language set."""
-        name = self._views.pointed(pointer)
-        if self._cached is not None and self._cached[0] == name:
-            return self._cached[1]
-        view = self._views.open(pointer)
-        if view is None or view.meta.get("model") != self._embedder.model_id:
-            return None
-        if view.meta.get("version") != __version__:  # another release may parse, cut or count otherwise
-            return None
-        if view.meta.get("exclude") != list(self.settings.exclude):
-            return None
-        self._cached = view.name, view
-        return view
-
-    def _require_view(self, pointer: str) -> View:
-        view = self._view(pointer)
-        if view is None:
-            raise CorruptIndexError("The index could not be read back.", "Run: codesearch clean, then try again.")
-        return view
 
     def _reader(self, *, from_git: bool) -> Callable[[str, str], bytes | None]:
         """Reads what a hit cites; None when it is not the content that was indexed.
@@ -565,35 +448,19 @@ class Engine:
 
     def status(self) -> Status:
         """The state of the index beside the state of the repository; indexes nothing."""
+        from codesearch.holdings import holdings_of
         from codesearch.overlay import find_difference
         from codesearch.view.published import folder_bytes
-        from codesearch.view.table import NO_UNIT
 
-        try:
-            view = self._view(self._pointer())
-        except CorruptIndexError:
-            view = None
+        view = self._last_view()
         indexed = view.meta.get("commit") if view else None
-        changes = self._start_changes(view)() if view else self.repository.start_changes(None)()
-        files = declarations = chunks = 0
-        skipped: list[Skipped] = []
+        changes = self._corpora.start_changes(view)()
         stale: tuple[str, ...] = ()
         if view is not None:
-            for index, path in enumerate(view.table.paths.to_list()):
-                row = view.table.rows[index]
-                reason = view.table.skip_of(index)
-                files += 1
-                if int(row["unit"]) != NO_UNIT:
-                    segment = view.segments[int(row["segment"])]
-                    unit = segment.units[int(row["unit"])]
-                    declarations += int(unit["declarations"])
-                    chunks += int(unit["chunks"])
-                    reason = segment.skip_of(int(row["unit"]))
-                if reason is not None:
-                    skipped.append(Skipped(path, reason))
             difference = find_difference(view, self.repository, self.settings, changes, limited=False)
             stale = tuple(sorted(difference.paths))
         behind = self.repository.commits_behind(indexed) if indexed and changes.commit else None
+        held = holdings_of(view)
         return Status(
             commit=changes.commit,
             ref=changes.ref,
@@ -601,15 +468,22 @@ class Engine:
             index_commit=indexed,
             behind=behind,
             stale_files=stale,
-            files=files,
-            declarations=declarations,
-            chunks=chunks,
-            skipped=tuple(skipped),
+            files=held.files,
+            declarations=held.declarations,
+            chunks=held.chunks,
+            skipped=tuple(held.skipped),
             model=self._embedder.model_id,
             store_bytes=folder_bytes(self.home / "store"),
             view_bytes=folder_bytes(self.home / "segments") + folder_bytes(self.home / "views"),
             location=str(self.home),
         )
+
+    def _last_view(self) -> View | None:
+        """The view of the working tree as it was last indexed, if there is one."""
+        try:
+            return self._corpora.view(self._corpora.pointer())
+        except CorruptIndexError:
+            return None
 
     @cached_property
     def _browser(self) -> Browser:
@@ -621,7 +495,7 @@ class Engine:
         """Symbols that begin so, of all files or of one, as last indexed; indexes nothing."""
         from codesearch.view.symbols import symbols_starting
 
-        view = self._views.open(self._pointer())
+        view = self._views.open(self._corpora.pointer())
         return [] if view is None else symbols_starting(view, prefix, path=path, limit=limit)
 
     def outline(self, paths: Sequence[str], *, progress: ProgressCallback | None = None) -> tuple[FileOutline, ...]:
@@ -638,37 +512,22 @@ class Engine:
 
     def paths(self) -> tuple[str, ...]:
         """The files of the working tree's index, sorted; none where there is no index."""
-        try:
-            view = self._view(self._pointer())
-        except CorruptIndexError:
-            view = None
+        view = self._last_view()
         return tuple(sorted(view.table.paths.to_list())) if view is not None else ()
 
     def languages(self) -> tuple[LanguageInfo, ...]:
         """Every language that codesearch knows, with what the index has of it."""
-        from codesearch.view.table import NO_UNIT
+        from codesearch.holdings import holdings_of
 
-        files: dict[str, int] = {}
-        declarations: dict[str, int] = {}
-        try:
-            view = self._view(self._pointer())
-        except CorruptIndexError:
-            view = None  # the languages are known all the same
-        if view is not None:
-            for row in view.table.rows:
-                if int(row["unit"]) != NO_UNIT:
-                    segment = view.segments[int(row["segment"])]
-                    name = segment.language_of(int(row["unit"]))
-                    files[name] = files.get(name, 0) + 1
-                    count = int(segment.units["declarations"][int(row["unit"])])
-                    declarations[name] = declarations.get(name, 0) + count
+        view = self._last_view()
+        held = holdings_of(view)
         return tuple(
             LanguageInfo(
                 language.name,
                 language.extensions,
                 language.kinds,
-                None if view is None else files.get(language.name, 0),
-                None if view is None else declarations.get(language.name, 0),
+                None if view is None else held.files_of[language.name],
+                None if view is None else held.declarations_of[language.name],
                 language.filenames,
             )
             for language in self.language_set

@@ -144,7 +144,7 @@ def test_it_is_what_blaming_every_file_says(replayed: Callable[[str], Path]) -> 
 def standing(root: Path, how: dict) -> set[str]:
     """Where the admitted declarations begin, as path:byte."""
     engine = Engine.open(root, Settings())
-    corpus, _, commit_ = engine._corpus(False, None, True, None)
+    corpus, _, commit_ = engine._corpora.corpus(False, None, True, None)
     searcher = engine._searcher(corpus, commit_, False, None, None)
     blobs = {path: git(root, "rev-parse", f"HEAD:{path}") for path in git(root, "ls-files", "-z").split("\0")[:-1]}
     spans = searcher.find_spans(Filters(**how), blobs)

@@ -68,7 +68,7 @@ def rest(root: Path) -> None:
 
 def indexed(root: Path, pointer: str = "") -> str | None:
     engine = Engine.open(root, Settings())
-    view = engine._view(engine._pointer() + pointer)
+    view = engine._corpora.view(engine._corpora.pointer() + pointer)
     return view.meta["commit"] if view else None
 
 
@@ -315,7 +315,7 @@ def test_pre_commit_indexes_what_is_staged_while_the_message_is_written(root: Pa
     assert (root.parent / "listed").read_text() == "main-staged.json\n"
     rest(root)
     engine = Engine.open(root, Settings())
-    view = engine._view("main-staged")
+    view = engine._corpora.view("main-staged")
     blobs = {row["oid"].tobytes().hex()[:40] for row in view.table.rows}
     assert blobs == {git(root, "rev-parse", "HEAD:first.py")}  # the changed one, and not the untracked file
 

@@ -93,8 +93,8 @@ def ask_all(args: argparse.Namespace) -> list[Asked]:
     for folder in dict.fromkeys(each[1] for each in everything):
         engine = Engine.open(folder, Settings(home=args.home))
         engine.index()
-        corpus, _, commit = engine._corpus(False, None, True, None)
-        searcher = engine._searcher(corpus, commit, False)
+        corpus, _, commit = engine._corpora.corpus(False, None, True, None)
+        searcher = engine._searcher(corpus, commit, False, None, None)
         name = folder.name
         asked = [(kind, text) for _, where, kind, text in everything if where == folder]
         if any(kind == "file" for kind, _ in asked):

@@ -107,7 +107,7 @@ class Question:
 
 def ask(engine: Engine, text: str, root: str | None, names: list[str]) -> dict[str, Any] | None:
     """The signals of a query's candidates, and what each would cite; None for a query without words."""
-    corpus, _, _ = engine._corpus(False, None, False, None)
+    corpus, _, _ = engine._corpora.corpus(False, None, False, None)
     query = understand(text)
     if query.is_empty:
         return None
