@@ -296,6 +296,7 @@ def test_revision_is_cited_so_that_show_takes_it(dated: Path) -> None:
     commit_id = git(dated, "rev-parse", "--short=12", "HEAD~1")
     assert run("prime_pump", "--at", "2024-05-04", "--no-snippet", "-k1").split()[0] == f"{commit_id}:pump.py:1-2"
     assert '"path": "pump.py"' in run("prime_pump", "--at", "HEAD~1", "--json")
+    assert "1  HEAD~1:pump.py:1-2  " in run("explain", "prime_pump", "--at", "HEAD~1")
 
 
 # --- several at once -----------------------------------------------------------------------------------------

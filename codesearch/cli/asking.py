@@ -13,7 +13,7 @@ from codesearch.cli.routing import QueryCommand, split_words, words_after_dashes
 from codesearch.cli.verbs import Session, verb
 from codesearch.errors import UsageError
 from codesearch.render import documents, text
-from codesearch.render.explanations import explanation_layout
+from codesearch.render.explanations import explanation_at, explanation_layout
 
 
 @functools.partial(verb, cls=QueryCommand)
@@ -75,9 +75,12 @@ def explain(
             update=not no_update,
             progress=progress,
         )
+    cited, folder = explanation, place.prefix
+    if at is not None:  # as a search cites what is in a revision
+        cited, folder = explanation_at(explanation, explanation.result.snapshot.ref or at), ""
     session.print(
         lambda: documents.explanation_document(explanation),
-        lambda: explanation_layout(explanation, folder=place.prefix),
+        lambda: explanation_layout(cited, folder=folder),
     )
     session.engine.finish()
     return 0 if explanation.is_as_expected else 1

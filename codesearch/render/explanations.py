@@ -6,9 +6,21 @@ A signal is shown as `name +1.23 (0.45)`: what it added to the logarithm of the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from codesearch.render.safe import sanitise
-from codesearch.render.text import Code, Line, Role, filter_flags, hit_line, near_misses_layout, plain, reranked_words
+from codesearch.render.text import (
+    Code,
+    Line,
+    Role,
+    at_revision,
+    filter_flags,
+    hit_at,
+    hit_line,
+    near_misses_layout,
+    plain,
+    reranked_words,
+)
 from codesearch.results import Expectation, ExplainedHit, Explanation, ReadTerm
 
 _SIGNALS_SHOWN = 6  # of those that part an expected place from the last hit; --json has all
@@ -26,6 +38,12 @@ def explanation_layout(explanation: Explanation, *, folder: str = "") -> Iterato
     if explanation.expected is not None:
         yield Line()
         yield from _expected(explanation.expected, rarity, folder)
+
+
+def explanation_at(explanation: Explanation, revision: str) -> Explanation:
+    """An explanation whose hits are cited in a revision: REV:path, from the root."""
+    hits = tuple(replace(each, hit=hit_at(each.hit, revision)) for each in explanation.hits)
+    return replace(explanation, result=at_revision(explanation.result, revision), hits=hits)
 
 
 def _reading(explanation: Explanation, folder: str) -> Iterator[Line]:

@@ -293,12 +293,14 @@ def kept_layout() -> Iterator[Line | Code]:
 
 def at_revision(result: SearchResult, revision: str) -> SearchResult:
     """A result whose files are cited in a revision, as `git grep` does: REV:path, from the root."""
+    hits, misses = (tuple(hit_at(hit, revision) for hit in hits) for hits in (result.hits, result.near_misses))
+    return replace(result, hits=hits, near_misses=misses)
 
-    def cited(hit: Hit) -> Hit:
-        copies = tuple(replace(copy, path=f"{revision}:{copy.path}") for copy in hit.copies)
-        return replace(hit, path=f"{revision}:{hit.path}", copies=copies)
 
-    return replace(result, hits=tuple(map(cited, result.hits)), near_misses=tuple(map(cited, result.near_misses)))
+def hit_at(hit: Hit, revision: str) -> Hit:
+    """A hit cited in a revision, its copies likewise."""
+    copies = tuple(replace(copy, path=f"{revision}:{copy.path}") for copy in hit.copies)
+    return replace(hit, path=f"{revision}:{hit.path}", copies=copies)
 
 
 # --- parts --------------------------------------------------------------------------------------------------
