@@ -80,7 +80,7 @@ class Clone:
     def view(self, home: Path | None) -> View:
         """The view that was published last."""
         engine = Engine.open(self.root, Settings(home=home))
-        return engine._require_view(engine._pointer())
+        return engine._corpora.require_view(engine._corpora.pointer())
 
 
 # --- the history --------------------------------------------------------------------------------------------

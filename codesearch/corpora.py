@@ -89,7 +89,7 @@ class Corpora:
         view = self.view(pointer)
         if view is None:
             self._publish(None, False, progress)
-            view = self._require_view(pointer)
+            view = self.require_view(pointer)
             wait = self.start_changes(view) if update else None
         elif wait is not None and pointed is not None and pointed[0] != view.name:
             wait()  # another process has published since: git was asked about a commit that this view does not show
@@ -113,13 +113,13 @@ class Corpora:
         moved = changes.outside != view.meta.get("outside", "")
         if self.repository.is_git and (moved or not changes.complete):
             self._publish(None, False, progress)
-            view = self._require_view(pointer)
+            view = self.require_view(pointer)
             changes = self.start_changes(view)()
         difference = find_difference(view, self.repository, self.settings, changes, doubtful=self._doubtful)
         slow = self.settings.model is not None and len(difference.edited) > 0
         if difference.too_many or slow or remarks(view, difference):
             self._publish(None, False, progress)
-            view = self._require_view(pointer)
+            view = self.require_view(pointer)
             changes = self.start_changes(view)()
             difference = find_difference(view, self.repository, self.settings, changes, limited=False)
         corpus = self._remembered(view, difference)
@@ -140,7 +140,7 @@ class Corpora:
         view = None if staged else self.view(pointer)
         if view is None:
             self._publish(commit, staged, progress)
-            view = self._require_view(pointer)
+            view = self.require_view(pointer)
         shown = view.meta.get("commit")
         # A date moves on: what is found is cited by the commit.
         ref = view.meta.get("ref") if not at else at if git_date(at) is None else str(commit)[:_SHORT]
@@ -177,7 +177,8 @@ class Corpora:
         self._cached = view.name, view
         return view
 
-    def _require_view(self, pointer: str) -> View:
+    def require_view(self, pointer: str) -> View:
+        """The published view; CorruptIndexError when it cannot be read."""
         view = self.view(pointer)
         if view is None:
             raise CorruptIndexError("The index could not be read back.", "Run: codesearch clean, then try again.")
