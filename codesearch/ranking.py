@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -303,10 +304,10 @@ def _copies(
 
 def places(corpus: Corpus, documents: NDArray[np.int64]) -> NDArray[np.int64]:
     """The rank of each document by path and start, which settles ties."""
-    files = corpus.file_of[documents]
-    paths = {file: corpus.path(file) for file in np.unique(files).tolist()}
+    files = corpus.file_of[documents].tolist()
+    paths = {file: corpus.path(file) for file in set(files)}
     rank = {file: number for number, file in enumerate(sorted(paths, key=paths.__getitem__))}
-    by_path = np.array([rank[file] for file in files.tolist()], np.int64)
+    by_path = np.array([rank[file] for file in files], np.int64)
     starts = corpus.chunks["start"][corpus.chunk_of[documents]]
     order = np.lexsort((documents, starts, by_path))
     result = np.empty(len(documents), np.int64)
@@ -319,11 +320,13 @@ def _named(corpus: Corpus, query: Query, lexical: Lexical) -> tuple[dict[int, fl
     exactness: dict[int, float] = {}
     named: dict[int, int] = {}
     by_chunk: dict[int, list[tuple[float, NamedDeclaration]]] = {}
-    for match in search_names(corpus, query, lexical.terms):
-        segment = corpus.segments[match.segment]
-        chunk = int(segment.chunks_of(np.array([match.declaration]))[0]) + int(corpus.chunk_bases[match.segment])
-        kind = KINDS[int(segment.declarations["kind"][match.declaration])]
-        by_chunk.setdefault(chunk, []).append((match.exactness * likely_meant(kind), match))
+    for index, matches in groupby(search_names(corpus, query, lexical.terms), key=lambda match: match.segment):
+        segment, here = corpus.segments[index], [*matches]
+        declarations = np.array([match.declaration for match in here])
+        chunks = segment.chunks_of(declarations) + int(corpus.chunk_bases[index])
+        kinds = segment.declarations["kind"][declarations]
+        for match, chunk, kind in zip(here, chunks.tolist(), kinds.tolist(), strict=True):
+            by_chunk.setdefault(chunk, []).append((match.exactness * likely_meant(KINDS[kind]), match))
     for document in corpus.documents_with(np.array(sorted(by_chunk), np.int64)).tolist():
         for strength, match in by_chunk[int(corpus.chunk_of[document])]:
             if match.missing and not match.missing <= _path_names(corpus, int(corpus.file_of[document])):

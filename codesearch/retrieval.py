@@ -260,8 +260,10 @@ def search_names(corpus: Corpus, query: Query, looked_up: Sequence[QueryTerm]) -
                     continue
                 same = own_name(segment.strings[int(row["symbol"])]) == last
                 exactness = (1.0 if same else OTHER_SPELLING) * asked.share
-                around = name_parts(segment.strings[int(row["qualified"])])
-                missing = qualifiers - {name_hash(part) for part in around}
+                missing = qualifiers
+                if qualifiers:
+                    around = name_parts(segment.strings[int(row["qualified"])])
+                    missing = qualifiers - {name_hash(part) for part in around}
                 found.append(NamedDeclaration(index, declaration, exactness, missing))
     return found
 

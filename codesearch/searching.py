@@ -74,6 +74,11 @@ class Found:
     lines: list[str]
 
     @cached_property
+    def length(self) -> int:
+        """In characters: one that is twice as long needs no comparing."""
+        return sum(map(len, self.lines))
+
+    @cached_property
     def shingles(self) -> frozenset[int]:
         """What tells whether it is nearly a copy of another one."""
         return shingles(self.lines)
@@ -163,7 +168,7 @@ class Searcher:
         answered.
         """
         corpus, query, lexical = self.corpus, asked.query, asked.lexical
-        if search_names(corpus, query, lexical.terms):
+        if measured.named if measured is not None else search_names(corpus, query, lexical.terms):
             return True
         if not lexical.any_known:
             return False
@@ -395,7 +400,8 @@ def _is_copy(one: Found, other: Found) -> bool:
     a, b = one.hit, other.hit
     if a.symbol != b.symbol or (a.path == b.path and a.start_line <= b.end_line and b.start_line <= a.end_line):
         return False
-    return are_near_copies(one.shingles, other.shingles)
+    shorter, longer = sorted((one.length, other.length))
+    return 2 * shorter > longer and are_near_copies(one.shingles, other.shingles)
 
 
 def numbered(hits: Iterable[Hit]) -> tuple[Hit, ...]:

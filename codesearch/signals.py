@@ -120,7 +120,7 @@ def words_of_file_names(query: Query, paths: Sequence[str]) -> NDArray[np.float6
 
 
 def _share(parts: Sequence[str], asked: set[str]) -> float:
-    return sum(part in asked for part in parts) / max(len(parts), 1)
+    return 0.0 if asked.isdisjoint(parts) else sum(part in asked for part in parts) / len(parts)
 
 
 @lru_cache(maxsize=100_000)
