@@ -148,7 +148,7 @@ def shares(kinds: np.ndarray) -> np.ndarray:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_questions(parser)
-    parser.add_argument("--keep", type=float, default=0.99, help="share of questions that keep their answers")
+    parser.add_argument("--keep", type=float, default=0.993, help="share of questions that keep their answers")
     args = parser.parse_args()
 
     asked = ask_all(args)
